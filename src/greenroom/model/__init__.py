@@ -1,0 +1,1 @@
+"""The words of Greenroom as frozen dataclasses and string enums. No I/O, no clock."""

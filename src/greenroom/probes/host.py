@@ -1,0 +1,125 @@
+"""A machine to look at: the Host protocol, the real one, and what could not be seen."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+
+
+class ProbeUnavailable(Exception):  # noqa: N818 - "could not tell" is an answer, not a bug
+    """We could not look: tool missing, no permission, timeout, unreadable. Becomes ``unable``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A finished command."""
+
+    argv: tuple[str, ...]
+    rc: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+class Host(Protocol):
+    """What checks may ask of a machine. Tests hand in a RecordedHost."""
+
+    def read(self, path: str) -> str:
+        """Text of a file. Raises ProbeUnavailable naming the path and why."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether the path is there."""
+        ...
+
+    def glob(self, pattern: str) -> list[str]:
+        """Paths that match, sorted."""
+        ...
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str = "") -> Ran:
+        """Run a command to its end. Raises ProbeUnavailable if missing or not back in time."""
+        ...
+
+    def now(self) -> float:
+        """Unix time, s."""
+        ...
+
+
+class LocalHost:
+    """This machine."""
+
+    def read(self, path: str) -> str:  # noqa: D102 - the protocol says it
+        try:
+            return Path(path).read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ProbeUnavailable(f"{path}: {error.strerror or error}") from error
+
+    def exists(self, path: str) -> bool:  # noqa: D102
+        return Path(path).exists()
+
+    def glob(self, pattern: str) -> list[str]:  # noqa: D102
+        return sorted(glob.glob(pattern))  # noqa: PTH207 - patterns are absolute, from checks
+
+    def now(self) -> float:  # noqa: D102
+        return time.time()
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str = "") -> Ran:
+        """Run ``argv`` (never a shell string) in its own process group, killed whole at the deadline."""
+        return run_command(argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def run_command(
+    argv: Sequence[str], *, timeout_s: float, stdin: str = "", env: dict[str, str] | None = None
+) -> Ran:
+    """Run to the end or to the deadline, s; at the deadline the whole process group is killed.
+
+    Raises:
+        ProbeUnavailable: the command is missing, not allowed, or was not back in time.
+    """
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})},
+        )
+    except FileNotFoundError as error:
+        raise ProbeUnavailable(f"{argv[0]}: not installed") from error
+    except OSError as error:
+        raise ProbeUnavailable(f"{argv[0]}: {error.strerror or error}") from error
+    try:
+        out, err = process.communicate(stdin.encode(), timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        _kill_group(process)
+        raise ProbeUnavailable(f"{argv[0]}: not back after {timeout_s:g} s, killed") from None
+    except BaseException:
+        _kill_group(process)
+        raise
+    return Ran(
+        argv=tuple(argv),
+        rc=process.returncode,
+        stdout=out[:MAX_OUTPUT_BYTES].decode("utf-8", "replace"),
+        stderr=err[:MAX_OUTPUT_BYTES].decode("utf-8", "replace"),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End the whole group; a process stuck in the kernel (state D) is left behind, not waited for."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=2)
