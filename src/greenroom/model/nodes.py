@@ -55,6 +55,8 @@ class Write:
     hold_id: str
     """Whose hold it is: compared with what is there before anything is undone."""
     reason: str = ""
+    adopt: bool = False
+    """Take over somebody else's hold: its owner asked us for a repair through it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
