@@ -67,7 +67,7 @@ def _run_click(args: list[str]) -> int:
         return 130
     except BrokenPipeError:
         return 141
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the last line of defence says what it is
         from greenroom.cli.failure import explain
 
         return explain(error)

@@ -31,11 +31,12 @@ def diagnose(findings: Iterable[Finding], faults: Mapping[str, Fault]) -> Diagno
     if not grave:
         return Diagnosis(code="unknown", text="unfit without a finding", first=Rung.PERSON)
 
-    def remedy(finding: Finding) -> Rung:
-        fault = faults.get(finding.code)
-        return fault.remedy if fault else Rung.REBOOT
-
-    worst = max(grave, key=lambda finding: GRAVITY[remedy(finding)])
+    worst = max(grave, key=lambda finding: GRAVITY[remedy_of(finding.code, faults)])
     more = f" (and {len(grave) - 1} more)" if len(grave) > 1 else ""
     text = f"{worst.code} on {worst.subject}: {worst.message}{more}"
-    return Diagnosis(code=worst.code, text=text, first=remedy(worst))
+    return Diagnosis(code=worst.code, text=text, first=remedy_of(worst.code, faults))
+
+
+def remedy_of(code: str, faults: Mapping[str, Fault]) -> Rung:
+    """First remedy of a fault code; an unknown code gets a reboot, the lightest that forgets software."""
+    return faults[code].remedy if code in faults else Rung.REBOOT

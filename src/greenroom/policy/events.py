@@ -17,6 +17,8 @@ class Seen:
     """A reading of the scheduler."""
 
     view: NodeView
+    adopting: bool = False
+    """The first reading of all: what works now was working before us."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +185,9 @@ class Alert:
 
 
 Action = Launch | Cancel | StartRepair | Requeue | Alert
-ACTIONS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Launch, Cancel, StartRepair, Requeue, Alert)}
+ACTIONS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (Launch, Cancel, StartRepair, Requeue, Alert)
+}
 
 
 def action_to_json(action: Action) -> dict[str, Any]:

@@ -78,6 +78,8 @@ class Rules:
     max_out_share: float = 0.10
     max_out_per_hour: int = 0
     """The same per hour; 0 = as at once."""
+    settle_s: float = 10.0
+    """A hold read back this long ago has surely been saved by the scheduler (slurmctld: < 1 s, seen)."""
     trust_running: bool = False
     """Nodes already working when first seen are admitted as they are, not checked in waves."""
 

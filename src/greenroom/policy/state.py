@@ -80,6 +80,8 @@ class NodeState:
     hardware: str = ""
 
     hold_id: str = ""
+    held_at: float = 0.0
+    """When the hold was first read back in this boot, Unix s."""
     operator_hold: str = ""
     """``user: reason`` of an operator's hold; blocks admission until released."""
     wanted: Wanted | None = None
@@ -93,6 +95,12 @@ class NodeState:
 
     fault: str = ""
     """What it is being treated for."""
+    rung: Rung | None = None
+    """The next repair, not started yet."""
+    asked: bool = False
+    """An admin asked for that repair through the scheduler: no fleet limit."""
+    asked_note: str = ""
+    """The last request that was not understood: reported once."""
     repair: Repair | None = None
     attempts: tuple[Attempt, ...] = ()
     refused: tuple[Rung, ...] = ()
@@ -124,7 +132,8 @@ class NodeState:
         """Something would be taken out of service, or repaired, once the fleet limit allows it."""
         if self.phase in (Phase.IN_SERVICE, Phase.NEW):
             return bool(self.leaving)
-        return self.phase is Phase.RECOVERING and self.served and not self.out_by_us and self.repair is None
+        waits = self.phase is Phase.RECOVERING and self.repair is None and not self.asked
+        return waits and self.served and not self.out_by_us
 
     @property
     def by_our_decision(self) -> bool:
