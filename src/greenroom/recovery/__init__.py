@@ -9,6 +9,10 @@ from typing import Protocol
 from greenroom.model.words import Rung
 
 
+class ProviderUnavailable(Exception):
+    """The provider did not answer, or not readably: tried again, nothing is concluded."""
+
+
 class Progress(StrEnum):
     """How far a repair is."""
 
@@ -28,7 +32,10 @@ class RepairState:
 
 
 class Provider(Protocol):
-    """Carries out one rung. ``start`` twice with one action id starts once."""
+    """Carries out one rung. ``start`` twice with one action id starts once.
+
+    Either call may raise ProviderUnavailable (or SchedulerUnavailable).
+    """
 
     def offers(self) -> frozenset[Rung]:
         """The rungs this provider can carry out."""
