@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,7 @@ from typing import Protocol
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 
-class ProbeUnavailable(Exception):  # noqa: N818 - "could not tell" is an answer, not a bug
+class ProbeUnavailable(Exception):
     """We could not look: tool missing, no permission, timeout, unreadable. Becomes ``unable``."""
 
 
@@ -31,11 +31,29 @@ class Ran:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """What a file system has and has left. A file system without inodes of its own says 0 of 0."""
+
+    total_bytes: int
+    free_bytes: int
+    total_inodes: int
+    free_inodes: int
+
+
 class Host(Protocol):
     """What checks may ask of a machine. Tests hand in a RecordedHost."""
 
     def read(self, path: str) -> str:
         """Text of a file. Raises ProbeUnavailable naming the path and why."""
+        ...
+
+    def drain(self, path: str) -> str:
+        """Text that is there to be read now; for a source like /dev/kmsg that never ends."""
+        ...
+
+    def space(self, path: str) -> Space:
+        """Room on the file system that holds the path. Raises ProbeUnavailable."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -64,6 +82,30 @@ class LocalHost:
         except OSError as error:
             raise ProbeUnavailable(f"{path}: {error.strerror or error}") from error
 
+    def drain(self, path: str) -> str:  # noqa: D102
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except OSError as error:
+            raise ProbeUnavailable(f"{path}: {error.strerror or error}") from error
+        try:
+            return b"".join(_records(handle)).decode("utf-8", "replace")
+        except OSError as error:
+            raise ProbeUnavailable(f"{path}: {error.strerror or error}") from error
+        finally:
+            os.close(handle)
+
+    def space(self, path: str) -> Space:  # noqa: D102
+        try:
+            stat = os.statvfs(path)
+        except OSError as error:
+            raise ProbeUnavailable(f"{path}: {error.strerror or error}") from error
+        return Space(
+            total_bytes=stat.f_blocks * stat.f_frsize,
+            free_bytes=stat.f_bavail * stat.f_frsize,
+            total_inodes=stat.f_files,
+            free_inodes=stat.f_favail,
+        )
+
     def exists(self, path: str) -> bool:  # noqa: D102
         return Path(path).exists()
 
@@ -76,6 +118,22 @@ class LocalHost:
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str = "") -> Ran:
         """Run ``argv`` (never a shell string) in its own process group, killed whole at the deadline."""
         return run_command(argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def _records(handle: int) -> Iterator[bytes]:
+    """One read a record, as /dev/kmsg wants it, until there is no more now or the limit is reached."""
+    size = 0
+    while size < MAX_OUTPUT_BYTES:
+        try:
+            chunk = os.read(handle, 65536)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # the ring buffer overwrote the record under us: go on with the next
+            continue
+        if not chunk:
+            return
+        size += len(chunk)
+        yield chunk
 
 
 def run_command(

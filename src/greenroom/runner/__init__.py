@@ -1,0 +1,1 @@
+"""Runs checks: plan, execute, judge, report, deliver."""

@@ -1,0 +1,113 @@
+"""A whole run: gather facts, plan, execute each step, judge, and put it into a report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from greenroom import __version__
+from greenroom.checks.expectations import Expected, load_expected
+from greenroom.checks.frame import Facts, load_all
+from greenroom.model.results import CheckResult, Report
+from greenroom.probes.host import Host, ProbeUnavailable
+from greenroom.probes.identity import read_identity
+from greenroom.probes.nvml import GpuFacts, read_gpus
+from greenroom.runner.execute import execute
+from greenroom.runner.plan import Plan, Planned, make_plan
+from greenroom.runner.profiles import PROFILES, Profile
+from greenroom.runner.verdict import judge
+
+NVML_LIMIT_S = 30.0
+"""Without persistence mode the first call brings every GPU up: seconds each."""
+NVIDIA, DISPLAY_CLASSES = "0x10de", ("0x0300", "0x0302")  # PCI vendor; VGA and 3D controller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What to check, as the command line or an agent says it."""
+
+    node: str
+    profile: str = "quick"
+    run_id: str = ""
+    only: Collection[str] = ()
+    since: float = 0.0
+    """Events of the logs count after this Unix time, s; 0: since the boot."""
+    expect_gpus: int | None = None
+    expected_file: Path | None = None
+
+
+class Progress:
+    """Told what goes on; a terminal draws it. This one keeps quiet."""
+
+    def planned(self, plan: Plan) -> None:
+        """Before the first check."""
+
+    def started(self, step: Planned) -> None:
+        """Before each check."""
+
+    def finished(self, result: CheckResult) -> None:
+        """After each check."""
+
+
+def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> Report:
+    """Run the checks of a profile and report.
+
+    Raises:
+        ExpectedWrong: the file of expectations is wrong.
+        CallBug: a check of ours broke.
+    """
+    tell = progress or Progress()
+    profile, started_at, started = PROFILES[wish.profile], host.now(), time.monotonic()
+    load_expected(site_file=wish.expected_file)  # a wrong file is said before anything takes time
+    gpus = read_gpus(host, timeout_s=min(NVML_LIMIT_S, profile.budget_s))
+    expected = _expect(wish, gpus)
+    facts = Facts(gpus=gpus, gpus_on_bus=_count_on_bus(host), since=wish.since)
+    plan = make_plan(load_all().values(), profile, only=wish.only)
+    tell.planned(plan)
+    results = []
+    for step in plan.steps:
+        tell.started(step)
+        left_s = profile.limit_s - (time.monotonic() - started)
+        own_facts = replace(facts, load_s=step.load_s)
+        result = execute(step, facts=own_facts, host=host, expected=expected, left_s=left_s)
+        tell.finished(result)
+        results.append(result)
+    return Report(
+        run_id=wish.run_id,
+        node=wish.node,
+        profile=profile.name,
+        verdict=judge(results),
+        results=tuple(results),
+        identity=read_identity(host, gpus),
+        started_at=started_at,
+        seconds=round(time.monotonic() - started, 3),
+        version=__version__,
+        left_out=dict(plan.left_out),
+    )
+
+
+def longest_s(profile: Profile) -> float:
+    """After so long a run of this profile is over, whatever sticks, s: for those who wait for it."""
+    return min(NVML_LIMIT_S, profile.budget_s) + profile.limit_s + 5.0
+
+
+def _expect(wish: Wish, gpus: GpuFacts) -> Expected:
+    names = [gpu.name for gpu in gpus.gpus if gpu.name]
+    expected = load_expected(gpu_names=names, site_file=wish.expected_file)
+    if wish.expect_gpus is not None:
+        expected = expected.with_value("gpu.count", wish.expect_gpus, source="--expect-gpus")
+    return expected
+
+
+def _count_on_bus(host: Host) -> int:
+    """NVIDIA GPUs that the PCI bus shows (sysfs; class 0x0300 VGA, 0x0302 3D controller)."""
+    count = 0
+    for path in host.glob("/sys/bus/pci/devices/*/vendor"):
+        try:
+            if host.read(path).strip() == NVIDIA:
+                count += host.read(path.removesuffix("vendor") + "class").startswith(DISPLAY_CLASSES)
+        except ProbeUnavailable:  # a device that leaves the bus while we look is not on it
+            continue
+    return count
