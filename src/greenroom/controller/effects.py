@@ -47,8 +47,12 @@ class Effects:
             try:
                 self._do(one, states[one.node], views.get(one.node))
             except (SchedulerUnavailable, ProviderUnavailable) as error:
-                log.warning("not done yet", action=one.id, node=one.node, why=str(error))
-                self._gate.store.tried(one.id, str(error)[:300])
+                self._not_yet(one, error)
+
+    def _not_yet(self, one: Pending, error: Exception) -> None:
+        log.warning("not done yet", action=one.id, node=one.node, why=str(error))
+        begun = RUNNING if one.detail.startswith(RUNNING) else ""
+        self._gate.store.tried(one.id, f"{begun}{error}"[:300])
 
     def _do(self, one: Pending, state: NodeState, view: NodeView | None) -> None:
         action = one.action
@@ -96,8 +100,7 @@ class Effects:
         try:
             self._call(one, action, provider, started=started)
         except (SchedulerUnavailable, ProviderUnavailable) as error:
-            log.warning("not done yet", action=one.id, node=one.node, why=str(error))
-            self._gate.store.tried(one.id, str(error)[:300])
+            self._not_yet(one, error)
         except StoreUnavailable as error:
             log.warning("store away", action=one.id, why=str(error))
         except Exception:
