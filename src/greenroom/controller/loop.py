@@ -48,11 +48,21 @@ class Loop:
         self.health = Health()
         self._told: dict[str, str] = {}
 
-    def run(self, stop: threading.Event, wake: threading.Event, poll_s: Callable[[], float]) -> None:
-        """Until ``stop``; after a cycle that changed something, or when woken, sooner than ``poll_s``."""
+    def run(
+        self,
+        stop: threading.Event,
+        wake: threading.Event,
+        poll_s: Callable[[], float],
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Until ``stop``; after a cycle that changed something, or when woken, sooner than ``poll_s``.
+
+        ``before`` is called before each cycle: requests of signal handlers are met there.
+        """
         while not stop.is_set():
             busy = False
             try:
+                before()
                 busy = self.cycle()
                 self.health.store_away = ""
             except StoreUnavailable as error:

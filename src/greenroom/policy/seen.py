@@ -71,14 +71,17 @@ def _absorb(state: NodeState, view: NodeView, rules: Rules, now: float) -> NodeS
         f"{view.asked} was asked for in the drain reason, but nothing here can do it" if impossible else ""
     )
     held_at = state.held_at or (now if view.standing is Standing.HELD else 0.0)
+    known = view.standing is not Standing.UNKNOWN
     return replace(
         state,
         standing=view.standing,
         note=view.note if telling else "",
         asked_note=view.asked_note or cannot,
         held_at=0.0 if moved or state.phase in (Phase.CHECKING, Phase.IN_SERVICE) else held_at,
-        groups=rules.groups_of(view) if view.standing is not Standing.UNKNOWN else state.groups,
-        profile=rules.profile_of(view),
+        groups=rules.groups_of(view) if known else state.groups,
+        partitions=view.groups if known else state.partitions,
+        features=view.features if known else state.features,
+        profile=rules.profile_of(view) if known else state.profile,
         boot=view.boot if moved else state.boot,
         arrived_at=state.arrived_at or (now if view.standing not in AWAY else 0.0),
         since=state.since or now,

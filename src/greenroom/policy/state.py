@@ -70,6 +70,9 @@ class NodeState:
     since: float = 0.0
     reason: str = ""
     groups: tuple[str, ...] = ()
+    """The groups of the configuration it belongs to."""
+    partitions: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
     profile: str = ""
     """The on-start profile of its group."""
 

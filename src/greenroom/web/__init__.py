@@ -1,0 +1,1 @@
+"""The HTTP side: reads the store, hands requests to the gate. Never calls a scheduler."""
