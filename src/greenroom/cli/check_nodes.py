@@ -15,19 +15,12 @@ from greenroom.runner.profiles import PROFILES
 UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
-class Duration(click.ParamType):
-    """``90``, ``90s``, ``15m``, ``2h``, ``1d``, in s."""
-
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Seconds."""
-        if isinstance(value, (int, float)):
-            return float(value)
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(value))
-        if not match:
-            self.fail(f"{value!r}: expected a number with s, m, h or d, e.g. 15m", param, ctx)
-        return float(match[1]) * UNITS_S[match[2] or "s"]
+def duration(text: str | float) -> float:
+    """Seconds of ``90``, ``90s``, ``15m``, ``2h``, ``1d``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(text))
+    if not match:
+        raise click.BadParameter(f"{text!r}: expected a number with s, m, h or d, e.g. 15m")
+    return float(match[1]) * UNITS_S[match[2] or "s"]
 
 
 @click.command()
@@ -39,7 +32,7 @@ class Duration(click.ParamType):
 @click.option("--reason", default="", help="Kept in the nodes' history with your name.")
 @click.option(
     "--max-wait",
-    type=Duration(),
+    type=duration,
     default=0.0,
     help="Skip nodes still busy after this long (2h); default: wait.",
 )

@@ -9,7 +9,7 @@ import traceback
 from greenroom.model.words import Exit
 
 
-class Misconfigured(Exception):  # noqa: N818 - a state of the world, not a bug
+class Misconfigured(Exception):
     """A file or setting is wrong; the text names file, line and field and what was expected."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from greenroom.cli.check_nodes import Duration
+from greenroom.cli.check_nodes import duration
 from greenroom.cli.session import config_option, json_option, print_json, session
 from greenroom.controller.groups import GroupProgress, progress
 from greenroom.model.words import Exit, Phase
@@ -20,13 +20,11 @@ from greenroom.parsers.hostlist import compress
 @click.option(
     "--min", "minimum", type=int, default=0, help="Admitted nodes needed; default: the group's min."
 )
-@click.option(
-    "--timeout", type=Duration(), default=0.0, help="Give up after this long (30m); default: never."
-)
+@click.option("--timeout", type=duration, default=0.0, help="Give up after this long (30m); default: never.")
 @config_option
 @json_option
 def command(group: str, minimum: int, timeout: float, path: Path, as_json: bool) -> int:
-    """Return 0 and print the admitted nodes as a host list once a group has enough of them; 1 at the timeout."""
+    """Return 0 and print the admitted nodes once a group has enough of them; 1 at the timeout."""
     started = time.monotonic()
     said = ""
     with session(path) as opened:

@@ -115,7 +115,7 @@ def _add_views(app: FastAPI, store: Store, rules: Callable[[], Rules]) -> None:
 def _add_errors(app: FastAPI) -> None:
     statuses = {Refused: 403, Unreadable: 422, UnknownNode: 404, TooLarge: 413, StoreUnavailable: 503}
 
-    async def answer(_request: Request, error: Exception) -> JSONResponse:  # noqa: RUF029 - Starlette wants a coroutine
+    async def answer(_request: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"error": str(error)}, status_code=statuses[type(error)])
 
     for kind in statuses:
