@@ -93,6 +93,7 @@ def _run_fio(host: Host, file: str, *, size_mib: int, direct: bool, timeout_s: f
             "--do_verify=1",
             "--verify_fatal=1",
             "--end_fsync=1",
+            "--verify_state_save=0",  # else it leaves a file in the working directory
             f"--direct={int(direct)}",
             "--unlink=1",
             "--output-format=json",

@@ -42,14 +42,16 @@ class Table(Progress):
         self.live.update(self._draw(), refresh=True)
 
     def finished(self, result: CheckResult) -> None:
-        """Add its row; after the last one, the verdict."""
+        """Add its row."""
         self.results.append(result)
         self.running = ""
         self.live.update(self._draw(), refresh=True)
+
+    def closed(self) -> None:
+        """Give the terminal back; say the verdict if all checks were run."""
+        self.live.stop()
         if len(self.results) == self.steps:
-            self.live.stop()
-            verdict = judge(self.results)
-            self.live.console.print(f"{self.wish.node}: [bold]{verdict}[/bold]")
+            self.live.console.print(f"{self.wish.node}: [bold]{judge(self.results)}[/bold]")
 
     def _draw(self) -> RichTable:
         table = RichTable("check", "outcome", "s", "what", title=f"profile {self.wish.profile}")

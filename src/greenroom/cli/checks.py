@@ -47,7 +47,8 @@ def _print_table() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("check", "stage", "cost", "needs", "profiles", "finds")
+    table = Table("check", "stage", "cost", "needs", "finds")
+    table.columns[0].no_wrap = True
     for check in load_all().values():
         load = f" + {check.load_share:.0%} of the budget" if check.load_share else ""
         codes = sorted(check.detects)
@@ -57,7 +58,6 @@ def _print_table() -> None:
             check.stage,
             f"{check.cost_s:g} s{load}",
             ", ".join(sorted(check.needs)),
-            ", ".join(check.profiles),
             ", ".join(codes[:4]) + more,
         )
     Console().print(table)

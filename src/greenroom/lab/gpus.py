@@ -128,6 +128,8 @@ def _healthy(*, node: str, gpus: int, model: str, seed: str) -> Fleet:
         "nvlink.up": links,
         "nvlink.version": 7,
         "pstate": 0,
+        "energy_mj": 123_456_789,
+        **{"busy.encoder": 0, "busy.decoder": 0, "busy.period_us": 1_000_000},
         "temperature.0": 31,
         "temperature_limit.0": 95,
         "temperature_limit.1": 92,

@@ -50,6 +50,9 @@ class Progress:
     def finished(self, result: CheckResult) -> None:
         """After each check."""
 
+    def closed(self) -> None:
+        """At the end, also one by an error or an interrupt."""
+
 
 def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> Report:
     """Run the checks of a profile and report.
@@ -67,13 +70,16 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     plan = make_plan(load_all().values(), profile, only=wish.only)
     tell.planned(plan)
     results = []
-    for step in plan.steps:
-        tell.started(step)
-        left_s = profile.limit_s - (time.monotonic() - started)
-        own_facts = replace(facts, load_s=step.load_s)
-        result = execute(step, facts=own_facts, host=host, expected=expected, left_s=left_s)
-        tell.finished(result)
-        results.append(result)
+    try:
+        for step in plan.steps:
+            tell.started(step)
+            left_s = profile.limit_s - (time.monotonic() - started)
+            own_facts = replace(facts, load_s=step.load_s)
+            result = execute(step, facts=own_facts, host=host, expected=expected, left_s=left_s)
+            tell.finished(result)
+            results.append(result)
+    finally:
+        tell.closed()
     return Report(
         run_id=wish.run_id,
         node=wish.node,

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from healthy import H100
+
+from greenroom.checks.docs import pages
+from greenroom.checks.expectations import ExpectedWrong, load_expected, pick_model_file
+from greenroom.checks.frame import load_all
+from greenroom.faults import load
+
+DOCS = Path(__file__).parents[3] / "docs" / "checks"
+
+
+def test_every_code_a_check_finds_is_in_the_catalogue_and_the_other_way_round():
+    detected = {code for check in load_all().values() for code in check.detects}
+    assert detected == set(load())
+
+
+@pytest.mark.parametrize("name", load_all())
+def test_a_check_is_declared_whole(name):
+    check = load_all()[name]
+    assert check.about.endswith(".")
+    assert check.detects
+    assert check.cost_s > 0
+    load_expected().only(check.expects)  # raises for a threshold nobody declared
+    assert bool(check.load_share) == ("quick" not in check.profiles)
+
+
+def test_every_threshold_is_asked_for_and_every_value_has_a_source():
+    asked = {name for check in load_all().values() for name in check.expects}
+    for names in ((), (H100,), ("NVIDIA H200",), ("NVIDIA A100-SXM4-80GB",)):
+        thresholds = load_expected(gpu_names=names).thresholds
+        assert set(thresholds) == asked
+        assert all(threshold.source for threshold in thresholds.values() if threshold.value is not None)
+
+
+def test_committed_docs_are_the_generated_ones():
+    on_disk = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+    assert on_disk == pages(), "run: greenroom checks --docs docs/checks"
+
+
+@pytest.mark.parametrize(
+    ("names", "file"),
+    [
+        ((H100, H100), "h100.toml"),
+        (("NVIDIA H100 PCIe",), None),
+        (("NVIDIA H200",), "h200.toml"),
+        (("NVIDIA H200 NVL",), None),
+        (("NVIDIA A100-SXM4-40GB",), "a100.toml"),
+        ((H100, "NVIDIA H200"), None),
+        ((), None),
+    ],
+)
+def test_model_file_by_name(names, file):
+    picked = pick_model_file(names)
+    assert (picked.name if picked else None) == file
+
+
+def test_site_file_wins(tmp_path):
+    site = tmp_path / "site.toml"
+    site.write_text('[gpu]\ncount = 4\nnvlinks_min = { value = 6, source = "half a board" }\n')
+    expected = load_expected(gpu_names=[H100], site_file=site)
+    assert expected["gpu.count"].value == 4
+    assert expected["gpu.count"].source == str(site)
+    assert (expected["gpu.nvlinks_min"].value, expected["gpu.nvlinks_min"].source) == (6, "half a board")
+    assert expected["gpu.pcie_gen_min"].value == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[gpu]\ncuont = 8\n", "gpu.cuont: no such expectation; did you mean gpu.count"),
+        ('[gpu]\ncount = "8"\n', "gpu.count: expected a count, got '8'"),
+        ("[gpu]\ncount = true\n", "gpu.count: expected a count"),
+        ("[filesystem]\nmounts = [1]\n", "filesystem.mounts: expected a texts"),
+        ("gpu = 8\n", "gpu: expected a table"),
+        ("[gpu\n", "line 1"),
+        (None, "No such file"),
+    ],
+)
+def test_wrong_site_file_names_file_and_field(tmp_path, text, says):
+    site = tmp_path / "site.toml"
+    if text is not None:
+        site.write_text(text)
+    with pytest.raises(ExpectedWrong) as error:
+        load_expected(site_file=site)
+    assert str(site) in str(error.value)
+    assert says in str(error.value)

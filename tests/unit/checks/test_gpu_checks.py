@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import pytest
+from healthy import ask, codes, expect, gpus
+from hypothesis import given
+from hypothesis import strategies as st
+
+from greenroom.checks.frame import Looked, NotApplicable, load_all
+from greenroom.probes.host import ProbeUnavailable
+from greenroom.probes.nvml import LOST, NOT_SUPPORTED, RESET_REQUIRED, Driver
+from greenroom.probes.recorded import RecordedHost
+
+LOG = "6,1,0,-;Linux version 6.1\n"
+HOST = RecordedHost(files={"/dev/kmsg": LOG, "/proc/uptime": "100.0 1.0\n"})
+GPU_CHECKS = sorted(name for name, check in load_all().items() if "nvidia" in check.vendors)
+
+BAD = [
+    ("gpu_count.all_answer", {"errors": {"ecc_enabled": LOST}}, "gpu.lost"),
+    ("gpu_count.all_answer", {"errors": {"handle": RESET_REQUIRED}}, "gpu.reset_required"),
+    ("gpu_memory.ecc", {"ecc_volatile_uncorrected": 1}, "gpu.ecc.uncorrectable"),
+    ("gpu_memory.ecc", {"ecc_enabled": False}, "gpu.ecc.disabled"),
+    ("gpu_memory.row_remap", {"remap_pending": True}, "gpu.row_remap.pending"),
+    ("gpu_memory.row_remap", {"remap_failed": True}, "gpu.row_remap.failure"),
+    ("gpu_memory.row_remap", {"remapped_uncorrected": 512}, "gpu.row_remap.failure"),
+    ("gpu_memory.retired_pages", {"retired_pages": 0, "retired_pending": True}, "gpu.retired_pages.pending"),
+    ("gpu_memory.retired_pages", {"retired_pages": 63, "retired_pending": False}, "gpu.retired_pages.many"),
+    ("gpu_links.pcie", {"pcie_width": 8}, "gpu.pcie.downgraded"),
+    ("gpu_links.pcie", {"pcie_gen_max": 4}, "gpu.pcie.downgraded"),
+    ("gpu_links.pcie", {"pcie_gen": 3, "clock_reasons": 0}, "gpu.pcie.downgraded"),
+    ("gpu_links.nvlink", {"nvlinks_up": 17}, "gpu.nvlink.down"),
+    ("gpu_clocks.throttle", {"clock_reasons": 0x08}, "gpu.throttle.hw"),
+    ("gpu_clocks.throttle", {"clock_reasons": 0x40}, "gpu.throttle.hw"),
+    ("gpu_clocks.throttle", {"clock_reasons": 0x80}, "gpu.throttle.hw"),
+    ("gpu_clocks.throttle", {"clock_reasons": 0x20}, "gpu.throttle.thermal"),
+]
+GOOD = [
+    ("gpu_count.all_answer", {}),
+    ("gpu_driver.version", {}),
+    ("gpu_memory.ecc", {}),
+    ("gpu_memory.row_remap", {"remapped_corrected": 3, "remapped_uncorrected": 511}),
+    ("gpu_memory.retired_pages", {"retired_pages": 62, "retired_pending": False}),
+    ("gpu_links.pcie", {"pcie_gen": 1}),  # idle: the link saves power
+    ("gpu_links.nvlink", {}),
+    ("gpu_clocks.throttle", {"clock_reasons": 0x1 | 0x2 | 0x4}),  # idle, application clocks, power cap
+    ("kernel_log.xid", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "code"), BAD)
+def test_bad_gpu_is_found_and_named(name, changes, code):
+    answer = ask(name, facts=gpus(**changes))
+    assert codes(answer) == [code]
+    assert answer.findings[0].subject == "gpu2"
+    assert answer.findings[0].source
+
+
+@pytest.mark.parametrize(("name", "changes"), GOOD)
+def test_good_gpus_pass_and_say_what_was_looked_at(name, changes):
+    answer = ask(name, facts=gpus(**changes), host=HOST)
+    assert isinstance(answer, Looked)
+    assert not answer.findings
+    assert answer.looked
+
+
+def test_every_gpu_check_has_a_bad_and_a_good_case():
+    tested_elsewhere = {"gpu_driver.version", "kernel_log.xid"}
+    assert {name for name, *_ in BAD} | tested_elsewhere == set(GPU_CHECKS)
+    assert {name for name, *_ in GOOD} == set(GPU_CHECKS)
+
+
+@pytest.mark.parametrize("name", GPU_CHECKS)
+def test_no_gpu_and_none_expected_is_skipped(name):
+    for facts in (gpus(driver=Driver.LIBRARY_MISSING), gpus(driver=Driver.NOT_LOADED), gpus(count=0)):
+        assert isinstance(ask(name, facts=facts, expected=expect(gpu__count=None), host=HOST), NotApplicable)
+        assert isinstance(ask(name, facts=facts, expected=expect(gpu__count=0), host=HOST), NotApplicable)
+
+
+@pytest.mark.parametrize("name", [name for name in GPU_CHECKS if name != "kernel_log.xid"])
+@pytest.mark.parametrize("driver", [Driver.HUNG, Driver.FAILED, Driver.BINDING_MISSING])
+def test_a_driver_that_cannot_be_asked_is_neither_pass_nor_fail(name, driver):
+    with pytest.raises(ProbeUnavailable, match="why"):
+        ask(name, facts=gpus(driver=driver, message="why"))
+
+
+@pytest.mark.parametrize("name", [name for name in GPU_CHECKS if name != "kernel_log.xid"])
+def test_zero_gpus_where_some_are_expected_never_pass(name):
+    try:
+        answer = ask(name, facts=gpus(count=0))
+    except ProbeUnavailable:
+        return
+    # The driver may well be of the right version; that all GPUs are there, nobody may say.
+    assert name == "gpu_driver.version" or codes(answer) == ["gpu.missing"]
+
+
+def test_missing_gpu_by_told_number_and_by_bus():
+    assert codes(ask("gpu_count.all_answer", facts=gpus(count=7))) == ["gpu.missing"]
+    untold = expect(gpu__count=None)
+    assert codes(ask("gpu_count.all_answer", facts=gpus(count=7), expected=untold, on_bus=8)) == [
+        "gpu.missing"
+    ]
+    assert codes(ask("gpu_count.all_answer", facts=gpus(), expected=untold, on_bus=8)) == []
+    assert isinstance(ask("gpu_count.all_answer", facts=gpus(), expected=untold), NotApplicable)
+
+
+def test_gpu_that_only_says_unknown_error_is_missing():
+    answer = ask("gpu_count.all_answer", facts=gpus(errors={"handle": "NVML: Unknown Error"}))
+    assert codes(answer) == ["gpu.missing"]
+    assert "gpu2" in answer.findings[0].evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("driver", "code"),
+    [
+        (Driver.NOT_LOADED, "gpu.driver.absent"),
+        (Driver.LIBRARY_MISSING, "gpu.driver.absent"),
+        (Driver.MISMATCH, "gpu.driver.mismatch"),
+    ],
+)
+def test_driver_faults(driver, code):
+    assert codes(ask("gpu_driver.version", facts=gpus(driver=driver, message="x"))) == [code]
+
+
+def test_driver_absent_while_the_bus_shows_gpus():
+    facts = gpus(driver=Driver.LIBRARY_MISSING)
+    answer = ask("gpu_driver.version", facts=facts, expected=expect(gpu__count=None), on_bus=8)
+    assert codes(answer) == ["gpu.driver.absent"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("570", []),
+        ("570.124", []),
+        ("570.124.06", []),
+        ("57", ["gpu.driver.version"]),
+        ("580", ["gpu.driver.version"]),
+    ],
+)
+def test_driver_version_by_its_first_parts(wanted, found):
+    assert codes(ask("gpu_driver.version", expected=expect(gpu__driver_version=wanted))) == found
+
+
+def test_unreadable_reading_is_unable_but_does_not_hide_a_fault():
+    denied = {"errors": {"ecc_volatile_uncorrected": "no permission"}, "ecc_volatile_uncorrected": None}
+    with pytest.raises(ProbeUnavailable, match=r"gpu2.*no permission"):
+        ask("gpu_memory.ecc", facts=gpus(**denied))
+    facts = gpus(errors={"remap_pending": "no permission"}, remap_pending=None, remap_failed=True)
+    assert codes(ask("gpu_memory.row_remap", facts=facts)) == ["gpu.row_remap.failure"]
+
+
+def test_reading_that_no_gpu_has_is_skipped():
+    assert isinstance(ask("gpu_memory.retired_pages"), NotApplicable)
+
+
+def test_a_lost_gpu_does_not_keep_the_others_from_being_looked_at():
+    answer = ask("gpu_memory.ecc", facts=gpus(errors={"handle": LOST}, ecc_enabled=None))
+    assert isinstance(answer, Looked)
+    assert answer.looked["gpus"] == 7
+
+
+def test_nothing_is_expected_of_nvlink_on_an_unknown_model():
+    assert isinstance(ask("gpu_links.nvlink", expected=expect(names=("Other",))), NotApplicable)
+
+
+XID = "NVRM: Xid (PCI:0000:1c:00): {code}, pid=1, name=x, text"
+
+
+def _kmsg(*lines: str, at_s: float = 50.0) -> RecordedHost:
+    text = LOG + "".join(f"4,2,{int(at_s * 1e6)},-;{line}\n" for line in lines)
+    return RecordedHost(files={"/dev/kmsg": text, "/proc/uptime": "100.0 1.0\n"}, clock=1000.0)
+
+
+def test_xid_names_the_gpu_and_counts_an_incident_once():
+    answer = ask("kernel_log.xid", host=_kmsg(*[XID.format(code=79)] * 500))
+    assert codes(answer) == ["gpu.xid.79"]
+    assert answer.findings[0].subject == "gpu2"
+    assert answer.findings[0].measured == "500"
+
+
+def test_user_xids_are_notes_and_do_not_fail():
+    answer = ask("kernel_log.xid", host=_kmsg(XID.format(code=43)))
+    assert [finding.severity for finding in answer.findings] == ["note"]
+
+
+def test_unknown_xid_is_suspect():
+    answer = ask("kernel_log.xid", host=_kmsg(XID.format(code=987)))
+    assert [finding.severity for finding in answer.findings] == ["suspect"]
+
+
+def test_xid_before_the_last_admission_is_history():
+    host = _kmsg(XID.format(code=79))  # 50 s after the boot at 900
+    assert codes(ask("kernel_log.xid", host=host, since=949.0)) == ["gpu.xid.79"]
+    assert codes(ask("kernel_log.xid", host=host, since=951.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("action", "found"),
+    [
+        ("0x1 (GPU Reset Required)", ["gpu.recovery.reset"]),
+        ("0x2 (Node Reboot Required)", ["gpu.recovery.reboot"]),
+        ("0x0 (None)", []),
+        ("0x5 (?)", ["gpu.recovery.other"]),
+    ],
+)
+def test_the_drivers_own_word_on_recovery(action, found):
+    line = f"NVRM: Xid (PCI:0000:1c:00): 154, GPU recovery action changed from 0x0 (None) to {action}"
+    assert codes(ask("kernel_log.xid", host=_kmsg(line))) == found
+
+
+def test_empty_or_unreadable_kernel_log_is_no_pass():
+    for files in ({}, {"/dev/kmsg": ""}):
+        with pytest.raises(ProbeUnavailable):
+            ask("kernel_log.xid", host=RecordedHost(files=files))
+
+
+@given(reasons=st.integers(0, 2**12), width=st.sampled_from([1, 2, 4, 8, 16]), gen=st.integers(1, 6))
+def test_link_and_throttle_never_raise(reasons, width, gen):
+    facts = gpus(clock_reasons=reasons, pcie_width=width, pcie_gen=gen)
+    assert bool(codes(ask("gpu_links.pcie", facts=facts))) == (width < 16 or (not reasons & 1 and gen < 5))
+    assert bool(codes(ask("gpu_clocks.throttle", facts=facts))) == bool(reasons & 0xE8)
+
+
+def test_unsupported_is_told_from_failed():
+    facts = gpus(errors={"nvlinks_up": NOT_SUPPORTED}, nvlinks_up=None)
+    assert codes(ask("gpu_links.nvlink", facts=facts)) == []

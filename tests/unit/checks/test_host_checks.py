@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from healthy import ask, codes, expect
+
+from greenroom.checks.frame import Looked, NotApplicable, load_all
+from greenroom.probes.host import ProbeUnavailable, Ran, Space
+from greenroom.probes.recorded import RecordedHost
+
+MEMINFO = {
+    "/proc/meminfo": "MemTotal:       24684000 kB\nMemAvailable:   20000000 kB\n",
+    "/proc/cpuinfo": "processor\t: 0\nprocessor\t: 1\n",
+}
+GIB = 1024**3
+TMP_ONLY = expect(filesystem__free_paths=["/tmp"])
+
+
+def space(*, free: float = 0.5, inodes: float = 0.5) -> Space:
+    return Space(
+        total_bytes=GIB, free_bytes=int(GIB * free), total_inodes=1000, free_inodes=int(1000 * inodes)
+    )
+
+
+# ---- stress ----
+
+GOOD_STRESS = "stress-ng: metrc: [9] cpu                2551      1.00      1.98      0.01      2550.34        1280.08\n"
+BAD_STRESS = "stress-ng: fail:  [10] cpu: matrixprod error detected, failed final checksum\n"
+STRESS = [("cpu.stress", "host.cpu.miscompute"), ("memory.stress", "host.memory.miscompute")]
+
+
+def stress_host(rc: int, stderr: str) -> RecordedHost:
+    ran = Ran(argv=("stress-ng",), rc=rc, stdout="", stderr=stderr, seconds=1.0)
+    return RecordedHost(files=MEMINFO, commands={"stress-ng": ran})
+
+
+@pytest.mark.parametrize(("name", "code"), STRESS)
+def test_stress_wrong_result_is_found(name, code):
+    answer = ask(name, host=stress_host(2, GOOD_STRESS + BAD_STRESS))
+    assert codes(answer) == [code]
+    assert "matrixprod" in answer.findings[0].message
+
+
+@pytest.mark.parametrize(("name", "code"), STRESS)
+def test_stress_passes(name, code):
+    host = stress_host(0, GOOD_STRESS)
+    answer = ask(name, host=host)
+    assert codes(answer) == []
+    assert answer.looked["operations"] == 2551
+    assert "--verify" in host.ran[0]
+
+
+@pytest.mark.parametrize(("name", "code"), STRESS)
+@pytest.mark.parametrize(("rc", "text"), [(0, ""), (3, "no resources"), (2, "killed"), (1, "")])
+def test_stress_that_did_not_work_tells_nothing(name, code, rc, text):
+    with pytest.raises(ProbeUnavailable):
+        ask(name, host=stress_host(rc, text))
+    with pytest.raises(ProbeUnavailable, match="not installed"):
+        ask(name, host=RecordedHost(files=MEMINFO))
+
+
+# ---- memory size ----
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(20, []), (23.5, []), (24, ["host.memory.missing"])])
+def test_memory_size(wanted, found):
+    answer = ask(
+        "memory.size", host=RecordedHost(files=MEMINFO), expected=expect(memory__total_gib_min=wanted)
+    )
+    assert codes(answer) == found
+    assert answer.looked == {"total_gib": 23.5}
+
+
+def test_memory_size_without_expectation_or_reading():
+    assert isinstance(ask("memory.size", host=RecordedHost(files=MEMINFO)), NotApplicable)
+    with pytest.raises(ProbeUnavailable):
+        ask("memory.size", host=RecordedHost(files={"/proc/meminfo": "odd"}))
+
+
+# ---- file systems ----
+
+
+@pytest.mark.parametrize(
+    ("room", "found"),
+    [
+        (space(), []),
+        (space(free=0.01), ["host.fs.full"]),
+        (space(inodes=0.01), ["host.fs.full"]),
+        (Space(total_bytes=GIB, free_bytes=GIB, total_inodes=0, free_inodes=0), []),
+    ],
+)
+def test_free_space(room, found):
+    answer = ask("filesystem.free", host=RecordedHost(spaces={"/tmp": room}), expected=TMP_ONLY)
+    assert codes(answer) == found
+    assert isinstance(answer, Looked)
+
+
+def test_no_path_there_is_nothing_looked_at():
+    answer = ask("filesystem.free", host=RecordedHost(), expected=TMP_ONLY)
+    assert isinstance(answer, Looked)
+    assert not answer.looked  # the runner makes "unable" of it
+
+
+MOUNT = "29 1 8:1 / {path} {mount},relatime shared:1 - ext4 /dev/sda1 {fs},errors=remount-ro\n"
+
+
+def mounts(path: str = "/scratch", mount: str = "rw", fs: str = "rw", fstab: str = "") -> RecordedHost:
+    text = MOUNT.format(path=path, mount=mount, fs=fs)
+    return RecordedHost(files={"/proc/self/mountinfo": text, "/etc/fstab": fstab}, spaces={path: space()})
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        (mounts(), []),
+        (mounts(fs="ro"), ["host.fs.readonly"]),
+        (mounts(mount="ro", fs="ro"), []),
+        (mounts(mount="ro"), []),
+        (mounts(fs="ro", fstab="/dev/sda1 /scratch ext4 ro,noatime 0 0\n"), []),
+        (mounts(fs="ro", fstab="# /dev/sda1 /scratch ext4 ro 0 0\n"), ["host.fs.readonly"]),
+    ],
+)
+def test_readonly_by_the_kernel_is_told_from_a_wish(host, found):
+    assert codes(ask("filesystem.writable", host=host)) == found
+
+
+def test_mount_points():
+    wanted = expect(filesystem__mounts=["/scratch", "/data"])
+    assert codes(ask("filesystem.mounted", host=mounts(), expected=wanted)) == ["host.mount.missing"]
+    assert (
+        codes(ask("filesystem.mounted", host=mounts(), expected=expect(filesystem__mounts=["/scratch"])))
+        == []
+    )
+    assert isinstance(ask("filesystem.mounted", host=mounts()), NotApplicable)
+
+
+def test_mount_that_does_not_answer_is_unable():
+    host = RecordedHost(files={"/proc/self/mountinfo": MOUNT.format(path="/scratch", mount="rw", fs="rw")})
+    with pytest.raises(ProbeUnavailable):
+        ask("filesystem.mounted", host=host, expected=expect(filesystem__mounts=["/scratch"]))
+
+
+# ---- disk ----
+
+
+def fio(error: int = 0, read: int = 1 << 20, stderr: str = "") -> Ran:
+    job = {
+        "error": error,
+        "write": {"io_bytes": 1 << 20, "bw_bytes": 1e8},
+        "read": {"io_bytes": read, "bw_bytes": 2e8},
+    }
+    return Ran(
+        argv=("fio",),
+        rc=int(error > 0),
+        stdout="note\n" + json.dumps({"jobs": [job]}),
+        stderr=stderr,
+        seconds=1,
+    )
+
+
+def disk(answer: Ran | str) -> RecordedHost:
+    return RecordedHost(spaces={"/var/tmp": space()}, commands={"fio": answer, "rm": ""})
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (fio(), []),
+        (fio(error=84, stderr="verify: bad header rand_seed"), ["host.disk.corrupt"]),
+        (fio(error=5), ["host.disk.error"]),
+    ],
+)
+def test_disk(answer, found):
+    host = disk(answer)
+    assert codes(ask("disk.verify", host=host)) == found
+    assert host.ran[-1][0] == "rm"  # the test data never stay
+
+
+def test_disk_that_cannot_bypass_the_page_cache_is_said():
+    def run(argv):
+        if "--direct=1" in argv:
+            return Ran(argv=tuple(argv), rc=1, stdout="", stderr="fio: error=Invalid argument", seconds=0)
+        return fio()
+
+    answer = ask(
+        "disk.verify", host=RecordedHost(spaces={"/var/tmp": space()}, commands={"fio": run, "rm": ""})
+    )
+    assert answer.looked["/var/tmp"]["direct"] is False
+
+
+@pytest.mark.parametrize("answer", ["", "rubbish", fio(read=0)])
+def test_disk_nothing_read_back_is_no_pass(answer):
+    with pytest.raises(ProbeUnavailable):
+        ask("disk.verify", host=disk(answer))
+
+
+def test_disk_without_room_or_folder():
+    full = RecordedHost(spaces={"/var/tmp": space(free=0)}, commands={"fio": fio()})
+    with pytest.raises(ProbeUnavailable, match="no room"):
+        ask("disk.verify", host=full)
+    assert isinstance(ask("disk.verify", host=RecordedHost()), NotApplicable)
+
+
+# ---- clock ----
+
+CHRONY = "A29FC87B,10.0.0.1,3,1700000000.1,{offset},0.0,0.0,1.0,0.0,0.01,0.02,0.03,64.2,{leap}\n"
+
+
+@pytest.mark.parametrize(
+    ("commands", "found"),
+    [
+        ({"chronyc": CHRONY.format(offset="0.000012", leap="Normal")}, []),
+        ({"chronyc": CHRONY.format(offset="-2.5", leap="Normal")}, ["host.clock.unsynced"]),
+        ({"chronyc": CHRONY.format(offset="0.0", leap="Not synchronised")}, ["host.clock.unsynced"]),
+        ({"timedatectl": "Timezone=UTC\nNTPSynchronized=yes\n"}, []),
+        ({"timedatectl": "NTPSynchronized=no\n"}, ["host.clock.unsynced"]),
+        ({"chronyc": "506 Cannot talk to daemon", "timedatectl": "NTPSynchronized=yes\n"}, []),
+    ],
+)
+def test_clock(commands, found):
+    assert codes(ask("clock.synchronised", host=RecordedHost(commands=commands))) == found
+
+
+def test_clock_nobody_knows():
+    with pytest.raises(ProbeUnavailable, match=r"chronyc.*timedatectl"):
+        ask("clock.synchronised", host=RecordedHost(commands={"timedatectl": ""}))
+
+
+# ---- network ----
+
+
+def links(**links_: dict[str, str]) -> RecordedHost:
+    files = {
+        f"/sys/class/net/{name}/{key}": text
+        for name, fields in links_.items()
+        for key, text in fields.items()
+    }
+    files["/sys/class/net/lo/operstate"] = "unknown\n"
+    return RecordedHost(files=files)
+
+
+def link(
+    state: str = "up", speed: str = "200000", changes: str = "3", *, virtual: bool = False
+) -> dict[str, str]:
+    fields = {"operstate": f"{state}\n", "speed": f"{speed}\n", "carrier_changes": f"{changes}\n"}
+    return fields if virtual else {**fields, "device/vendor": "0x15b3\n"}
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        (links(eth0=link()), []),
+        (links(eth0=link(), eth1=link("down", "-1")), []),  # a free port
+        (links(eth0=link("down", "-1")), ["net.link.down"]),
+        (links(eth1=link()), ["net.link.down"]),
+        (links(eth0=link(speed="100000")), ["net.link.slow"]),
+        (links(eth0=link(speed="-1")), []),
+        (links(eth0=link(changes="21")), ["net.link.flapping"]),
+        (links(eth0=link(), veth1=link(changes="999", virtual=True)), []),
+    ],
+)
+def test_links(host, found):
+    wanted = expect(network__links=["eth0"], network__speed_mbps_min=200000)
+    answer = ask("network.links", host=host, expected=wanted)
+    assert codes(answer) == found
+    assert "lo" not in answer.looked
+
+
+def test_no_link_to_look_at():
+    assert isinstance(ask("network.links", host=links()), NotApplicable)
+
+
+# ---- loopback ----
+
+
+def iperf(bits: float | None = None, error: str = "") -> RecordedHost:
+    data = {"error": error} if error else {"end": {"sum_received": {"bits_per_second": bits}}}
+    return RecordedHost(commands={"iperf3 -c": json.dumps(data), "iperf3 -s": ""})
+
+
+@pytest.mark.parametrize(("bits", "found"), [(23e9, []), (1e9, ["net.loopback.slow"])])
+def test_loopback(bits, found):
+    assert codes(ask("loopback.tcp", host=iperf(bits))) == found
+
+
+def test_loopback_that_could_not_measure():
+    with pytest.raises(ProbeUnavailable, match="busy"):
+        ask("loopback.tcp", host=iperf(error="the server is busy"))
+    with pytest.raises(ProbeUnavailable, match="not installed"):
+        ask("loopback.tcp", host=RecordedHost())
+
+
+def test_this_file_covers_every_check_of_the_host():
+    text = Path(__file__).read_text(encoding="utf-8")
+    for name, check in load_all().items():
+        assert check.vendors or f'"{name}"' in text, name

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from greenroom.probes.host import ProbeUnavailable, run_command
+from greenroom.probes.isolation import CallBug, call_isolated
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
+        return stat.read().rpartition(")")[2].split()[0] != "Z"
+
+
+def gone_soon(pid: int) -> bool:
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline:
+        if not alive(pid):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_value_comes_back():
+    assert call_isolated(lambda: {"a": (1, 2)}, timeout_s=5) == {"a": (1, 2)}
+    assert call_isolated(lambda: "x" * 1_000_000, timeout_s=5) == "x" * 1_000_000
+
+
+def test_could_not_tell_comes_back():
+    def look():
+        raise ProbeUnavailable("no fio")
+
+    with pytest.raises(ProbeUnavailable, match="no fio"):
+        call_isolated(look, timeout_s=5)
+
+
+def test_a_bug_is_a_bug_with_its_traceback():
+    with pytest.raises(CallBug, match="ZeroDivisionError"):
+        call_isolated(lambda: 1 / 0, timeout_s=5)
+
+
+def test_death_is_could_not_tell():
+    with pytest.raises(ProbeUnavailable, match="died"):
+        call_isolated(lambda: os.kill(os.getpid(), signal.SIGKILL), timeout_s=5)
+
+
+def test_deadline_ends_the_call_and_the_command_it_started(tmp_path):
+    note = tmp_path / "pid"
+
+    def stick():
+        run_command(["sh", "-c", f"echo $$ > {note}; exec sleep 60"], timeout_s=60)
+
+    started = time.monotonic()
+    with pytest.raises(ProbeUnavailable, match=r"not back after 0.5 s"):
+        call_isolated(stick, timeout_s=0.5)
+    assert time.monotonic() - started < 3
+    assert gone_soon(int(note.read_text()))
+
+
+def test_deadline_ends_one_that_does_not_listen(tmp_path):
+    note = tmp_path / "pid"
+
+    def deaf():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        note.write_text(str(os.getpid()))
+        run_command(["sh", "-c", f"trap '' TERM; echo $$ > {note}.sh; sleep 60; :"], timeout_s=60)
+
+    with pytest.raises(ProbeUnavailable):
+        call_isolated(deaf, timeout_s=0.5)
+    assert gone_soon(int(note.read_text()))
+    assert gone_soon(int((tmp_path / "pid.sh").read_text()))
+
+
+def test_interrupt_of_the_caller_ends_the_call(tmp_path):
+    note = tmp_path / "pid"
+
+    def stick():
+        note.write_text(str(os.getpid()))
+        time.sleep(60)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    killer = subprocess.Popen(["sh", "-c", f"sleep 0.4; kill -VTALRM {os.getpid()}"])
+    with pytest.raises(KeyboardInterrupt):
+        call_isolated(stick, timeout_s=30)
+    signal.signal(signal.SIGVTALRM, before)
+    killer.wait()
+    assert gone_soon(int(note.read_text()))

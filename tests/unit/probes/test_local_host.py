@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from greenroom.probes.host import LocalHost, ProbeUnavailable
+from greenroom.probes.nvml import Driver, read_gpus
+from greenroom.probes.recorded import RecordedHost
+
+
+def test_drain_reads_a_file_to_its_end(tmp_path):
+    log = tmp_path / "kmsg"
+    log.write_text("6,1,0,-;a\n" * 20_000)
+    assert LocalHost().drain(str(log)) == "6,1,0,-;a\n" * 20_000
+
+
+def test_drain_does_not_wait_for_more(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    os.write(writer, b"now\n")
+    assert LocalHost().drain(str(pipe)) == "now\n"
+    os.close(writer)
+
+
+def test_what_is_not_there_is_could_not_tell(tmp_path):
+    for look in (LocalHost().drain, LocalHost().space, LocalHost().read):
+        with pytest.raises(ProbeUnavailable, match="No such file"):
+            look(str(tmp_path / "none"))
+
+
+def test_space(tmp_path):
+    space = LocalHost().space(str(tmp_path))
+    assert 0 <= space.free_bytes <= space.total_bytes
+
+
+@pytest.mark.parametrize("host", [LocalHost(), RecordedHost()])
+def test_twins_agree_on_what_is_missing(host):
+    with pytest.raises(ProbeUnavailable, match="not installed"):
+        host.run(["greenroom-no-such-tool"], timeout_s=1)
+    assert not host.exists("/no/such")
+    assert host.glob("/no/such/*") == []
+
+
+def test_recorded_glob_matches_part_by_part():
+    host = RecordedHost(files={"/sys/class/net/eth0/device/vendor": "x", "/sys/class/net/lo/mtu": "1"})
+    assert host.glob("/sys/class/net/*") == ["/sys/class/net/eth0", "/sys/class/net/lo"]
+    assert host.glob("/sys/class/net/*/device") == ["/sys/class/net/eth0/device"]
+
+
+def test_nvml_reader_that_breaks_is_told_from_one_that_hangs():
+    key = "/"  # any interpreter
+    assert read_gpus(RecordedHost(commands={key: "rubbish"}), timeout_s=1).driver is Driver.FAILED
+    hung = RecordedHost(commands={key: ProbeUnavailable("python: not back after 1 s, killed")})
+    assert read_gpus(hung, timeout_s=1).driver is Driver.HUNG
