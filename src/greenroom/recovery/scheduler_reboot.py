@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from greenroom.model.words import Rung
 from greenroom.recovery import Progress, RepairState
-from greenroom.schedulers import Scheduler
+
+
+class Reboots(Protocol):
+    """What this provider needs of a scheduler."""
+
+    def reboot(self, node: str, reason: str) -> None:
+        """Ask for a reboot of a node that is held and idle."""
+        ...
 
 
 class SchedulerReboot:
     """See recovery.Provider. Asking twice is harmless: a node already rebooting is left to it."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Reboots) -> None:
         """Reboots through this scheduler."""
         self._scheduler = scheduler
 
