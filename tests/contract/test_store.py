@@ -41,6 +41,9 @@ def test_a_state_comes_back_as_it_was_written(store: Store):
     assert store.load("gpu-02") is None
     assert store.attempts_of("hw1") == (attempt,)
     assert store.attempts_of("hw2") == ()
+    forgiven = replace(one.after, seq=2, attempts=())
+    assert store.commit([change(seq=1, before=one.after, after=forgiven)]) == [Committed.DONE]
+    assert store.attempts_of("hw1") == ()
 
 
 def test_a_stale_writer_is_told_and_changes_nothing(store: Store):

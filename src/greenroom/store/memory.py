@@ -22,6 +22,7 @@ class MemoryStore:
         self._keys: set[str] = set()
         self._actions: dict[str, Pending] = {}
         self._settled: dict[str, Json] = {}
+        self._attempts: dict[str, dict[str, Attempt]] = {}
         self._runs: dict[str, RunRow] = {}
         self._alerts: list[AlertRow] = []
 
@@ -65,6 +66,7 @@ class MemoryStore:
                 self._runs[action.run_id] = RunRow(
                     run_id=action.run_id, node=after.node, profile=action.profile, launched_at=change.at
                 )
+        self._save_attempts(change)
         if isinstance(change.event, RunFinished) and change.report is not None:
             self._save_report(change, change.event, change.report)
         return Committed.DONE
@@ -119,7 +121,17 @@ class MemoryStore:
         return self._runs.get(run_id)
 
     def attempts_of(self, hardware: str) -> tuple[Attempt, ...]:  # noqa: D102
-        return tuple(one for state in self.states() for one in state.attempts if one.hardware == hardware)
+        with self._lock:
+            known = list(self._attempts.get(hardware, {}).values())
+        return tuple(sorted(known, key=lambda one: one.at))
+
+    def _save_attempts(self, change: Change) -> None:
+        after = {one.action_id: one for one in change.after.attempts}
+        for one in change.before.attempts:
+            if one.action_id not in after:
+                self._attempts.get(one.hardware, {}).pop(one.action_id, None)
+        for one in after.values():
+            self._attempts.setdefault(one.hardware, {})[one.action_id] = one
 
     def raise_alert(self, key: str, text: str, at: float) -> bool:  # noqa: D102
         with self._lock:

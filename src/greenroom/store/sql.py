@@ -16,7 +16,7 @@ from greenroom.model.words import Phase
 from greenroom.policy.events import Launch, RunFinished, action_from_json, action_to_json, event_to_json
 from greenroom.policy.state import Attempt, NodeState
 from greenroom.store import AlertRow, Change, Committed, Entry, Pending, RunRow, StoreUnavailable
-from greenroom.store.tables import actions, alerts, events, nodes, runs
+from greenroom.store.tables import actions, alerts, attempts, events, nodes, runs
 
 HEAD = "0001"
 BUSY_TIMEOUT_S = 10.0
@@ -147,11 +147,10 @@ class SqlStore:
         return RunRow(**{**row._mapping, "report": json.loads(row.report)})  # noqa: SLF001
 
     def attempts_of(self, hardware: str) -> tuple[Attempt, ...]:  # noqa: D102
-        quoted = json.dumps(hardware)
-        query = sa.select(nodes.c.state).where(nodes.c.state.contains(quoted, autoescape=True))
+        query = sa.select(attempts.c.attempt).where(attempts.c.hardware == hardware)
         with self._read() as connection:
-            known = [_state(text) for text in connection.scalars(query)]
-        return tuple(one for state in known for one in state.attempts if one.hardware == hardware)
+            known = [from_json(Attempt, json.loads(text)) for text in connection.scalars(query)]
+        return tuple(sorted(known, key=lambda one: one.at))
 
     def raise_alert(self, key: str, text: str, at: float) -> bool:  # noqa: D102
         with self._write() as connection:
@@ -203,7 +202,7 @@ def _commit(connection: sa.Connection, change: Change) -> Committed:
     before, after = change.before, change.after
     if change.key and connection.scalar(sa.select(events.c.id).where(events.c.key == change.key)):
         return Committed.DUPLICATE
-    row = {"seq": after.seq, "phase": after.phase, "hardware": after.hardware, "state": _text(after)}
+    row = {"seq": after.seq, "phase": after.phase, "state": _text(after)}
     guard = (nodes.c.node == before.node) & (nodes.c.seq == before.seq)
     if not connection.execute(nodes.update().where(guard).values(row)).rowcount:
         known = connection.scalar(sa.select(nodes.c.seq).where(nodes.c.node == before.node))
@@ -243,9 +242,22 @@ def _commit(connection: sa.Connection, change: Change) -> Committed:
                 run_id=action.run_id, node=after.node, profile=action.profile, launched_at=change.at
             )
             connection.execute(runs.insert().values({**to_json(launched), "report": "{}"}))
+    _save_attempts(connection, change)
     if isinstance(change.event, RunFinished) and change.report is not None:
         _save_report(connection, change, change.event)
     return Committed.DONE
+
+
+def _save_attempts(connection: sa.Connection, change: Change) -> None:
+    """Repairs by machine: added as they start, gone when refused or forgiven by a person."""
+    before = {one.action_id: one for one in change.before.attempts}
+    after = {one.action_id: one for one in change.after.attempts}
+    if gone := before.keys() - after.keys():
+        connection.execute(attempts.delete().where(attempts.c.action_id.in_(gone)))
+    for name in after.keys() - before.keys():
+        if not connection.scalar(sa.select(attempts.c.hardware).where(attempts.c.action_id == name)):
+            row = {"action_id": name, "hardware": after[name].hardware, "attempt": _text(after[name])}
+            connection.execute(attempts.insert().values(row))
 
 
 def _save_report(connection: sa.Connection, change: Change, event: RunFinished) -> None:

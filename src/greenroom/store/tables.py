@@ -12,7 +12,6 @@ nodes = Table(
     Column("node", String(255), primary_key=True),
     Column("seq", Integer, nullable=False),
     Column("phase", String(32), nullable=False),
-    Column("hardware", String(64), nullable=False),
     Column("state", Text, nullable=False),
 )
 events = Table(
@@ -45,6 +44,14 @@ actions = Table(
     Column("settled_at", Float, nullable=False),
     Index("actions_status", "status"),
     Index("actions_node_seq", "node", "seq"),
+)
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("action_id", String(300), primary_key=True),
+    Column("hardware", String(64), nullable=False),
+    Column("attempt", Text, nullable=False),
+    Index("attempts_hardware", "hardware"),
 )
 runs = Table(
     "runs",

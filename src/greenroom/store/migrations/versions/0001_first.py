@@ -1,4 +1,4 @@
-"""Nodes, events, actions, runs, alerts."""
+"""Nodes, events, actions, attempts, runs, alerts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -16,7 +16,6 @@ def upgrade() -> None:
         sa.Column("node", sa.String(255), primary_key=True),
         sa.Column("seq", sa.Integer, nullable=False),
         sa.Column("phase", sa.String(32), nullable=False),
-        sa.Column("hardware", sa.String(64), nullable=False),
         sa.Column("state", sa.Text, nullable=False),
     )
     op.create_table(
@@ -49,6 +48,13 @@ def upgrade() -> None:
     op.create_index("actions_status", "actions", ["status"])
     op.create_index("actions_node_seq", "actions", ["node", "seq"])
     op.create_table(
+        "attempts",
+        sa.Column("action_id", sa.String(300), primary_key=True),
+        sa.Column("hardware", sa.String(64), nullable=False),
+        sa.Column("attempt", sa.Text, nullable=False),
+    )
+    op.create_index("attempts_hardware", "attempts", ["hardware"])
+    op.create_table(
         "runs",
         sa.Column("run_id", sa.String(300), primary_key=True),
         sa.Column("node", sa.String(255), nullable=False),
@@ -74,5 +80,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop them."""
-    for table in ("alerts", "runs", "actions", "events", "nodes"):
+    for table in ("alerts", "runs", "attempts", "actions", "events", "nodes"):
         op.drop_table(table)
