@@ -128,7 +128,7 @@ def test_wrong_expectations_file_is_a_configuration_error(tmp_path, capfd):
     site.write_text("[gpu]\ncuont = 8\n")
     assert main(["check", "--expected", str(site)]) == 78
     said = capfd.readouterr().err
-    assert f"{site}: gpu.cuont: no such expectation; did you mean gpu.count" in said
+    assert f"{site}:2: gpu.cuont: no such expectation; did you mean gpu.count" in said
     assert "bug" not in said
 
 

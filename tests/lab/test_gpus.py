@@ -130,7 +130,7 @@ def test_fault_gets_its_verdict(env, tmp_path, fault):
     found = {finding["code"] for result in report["results"] for finding in result["findings"]}
     assert code == VERDICTS[fault][0]
     assert found == ({VERDICTS[fault][1]} - {None})
-    assert time.monotonic() - started < 25
+    assert time.monotonic() - started < 40
 
 
 def test_nvitop_reads_it_unmodified(env, tmp_path):

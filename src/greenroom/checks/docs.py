@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenroom.checks.expectations import Expected, load_expected
+from greenroom.checks.expectations import Expected, load_expected, model_files
 from greenroom.checks.frame import Check, load_all
 from greenroom.faults import load
 
@@ -46,12 +46,29 @@ def _page(check: Check, expected: Expected) -> str:
         remedy = fault.remedy if fault.severity == "fail" else ""
         lines.append(f"| `{code}` | {fault.severity} | {fault.meaning} | {remedy} | {fault.source} |")
     if check.expects:
-        lines += ["", "## Expects", "", "| threshold | meaning | default | source |", "|---|---|---|---|"]
+        lines += [
+            "",
+            "## Expects",
+            "",
+            "| threshold | meaning | on | value | source |",
+            "|---|---|---|---|---|",
+        ]
     for name in sorted(check.expects):
-        threshold = expected[name]
-        value = "none" if threshold.value is None else threshold.text
-        lines.append(f"| `{name}` | {threshold.meaning} | {value} | {threshold.source} |")
+        lines += _expectation(name, expected)
     return "\n".join([*lines, ""])
+
+
+def _expectation(name: str, expected: Expected) -> list[str]:
+    """A row for any machine, and one for each model that has another value."""
+    default = expected[name]
+    rows = [("any machine", default)]
+    for path in model_files():
+        own = load_expected(site_file=path)[name]
+        rows += [(path.stem, own)] if own.value != default.value else []
+    return [
+        f"| `{name}` | {row.meaning} | {where} | {'none' if row.value is None else row.text} | {row.source} |"
+        for where, row in rows
+    ]
 
 
 def _cost(check: Check) -> str:

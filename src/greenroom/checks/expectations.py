@@ -7,6 +7,7 @@ then the site's own file lay values over it.
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).with_name("expected")
-KINDS: dict[str, type | tuple[type, ...]] = {
-    "count": int,
-    "number": (int, float),
-    "text": str,
-    "texts": list,
-    "yes-no": bool,
+KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "count": (int, "a whole number"),
+    "number": ((int, float), "a number"),
+    "text": (str, "a text"),
+    "texts": (list, "a list of texts"),
+    "yes-no": (bool, "true or false"),
 }
 Value = int | float | str | bool | list[str]
 
@@ -105,7 +106,7 @@ def pick_model_file(gpu_names: Iterable[str]) -> Path | None:
         return None
     name = names.pop().lower()
     best: tuple[int, Path | None] = (0, None)
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in model_files():
         machine = _read_toml(path).get("machine", {})
         if any(word.lower() in name for word in machine.get("except", ())):
             continue
@@ -113,6 +114,11 @@ def pick_model_file(gpu_names: Iterable[str]) -> Path | None:
             if word.lower() in name and len(word) > best[0]:
                 best = (len(word), path)
     return best[1]
+
+
+def model_files() -> list[Path]:
+    """The files of GPU models."""
+    return sorted(path for path in FOLDER.glob("*.toml") if path.stem != "default")
 
 
 def _declare(name: str, row: dict[str, Any]) -> Threshold:
@@ -136,11 +142,15 @@ def _lay_over(expected: Expected, path: Path) -> Expected:
         for field, row in rows.items():
             name = f"{group}.{field}"
             if name not in thresholds:
-                raise ExpectedWrong(f"{path}: {name}: no such expectation{_nearest(name, thresholds)}")
+                raise ExpectedWrong(
+                    f"{_at(path, field)}: {name}: no such expectation{_nearest(name, thresholds)}"
+                )
             value, source = (row.get("value"), row.get("source")) if isinstance(row, dict) else (row, None)
             known = thresholds[name]
             if not _fits(value, known.kind):
-                raise ExpectedWrong(f"{path}: {name}: expected a {known.kind}, got {value!r:.60}")
+                raise ExpectedWrong(
+                    f"{_at(path, field)}: {name}: expected {KINDS[known.kind][1]}, got {value!r:.60}"
+                )
             thresholds[name] = replace(known, value=value, source=source or str(path))
     return Expected(thresholds)
 
@@ -150,12 +160,21 @@ def _fits(value: object, kind: str) -> bool:
         return kind == "yes-no"
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return False
-    return isinstance(value, KINDS[kind])
+    return isinstance(value, KINDS[kind][0])
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def _at(path: Path, field: str) -> str:
+    """File and line of a field; TOML's reader does not keep lines, so the first that names it."""
+    pattern = re.compile(rf"\s*\[?([\w.]+\.)?{re.escape(field)}\s*[=\]]")
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if pattern.match(line):
+            return f"{path}:{number}"
+    return str(path)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -54,9 +54,10 @@ def call_isolated(function: Callable[[], T], *, timeout_s: float) -> T:
         _end(pid)
         raise ProbeUnavailable(f"not back after {timeout_s:.3g} s, ended")
     _, status = os.waitpid(pid, 0)
-    if not data:
-        raise ProbeUnavailable(f"the check's process died (status {status})")
-    kind, value = pickle.loads(data)  # noqa: S301 - written by our own child
+    try:
+        kind, value = pickle.loads(data)  # noqa: S301 - written by our own child
+    except (EOFError, pickle.UnpicklingError):
+        raise ProbeUnavailable(f"the check's process died (wait status {status})") from None
     if kind == "unavailable":
         raise ProbeUnavailable(value)
     if kind == "bug":
@@ -69,16 +70,20 @@ def _be_child(function: Callable[[], Any], writer: int) -> NoReturn:
     """Run the function and write what became of it; never returns into the parent's code."""
     try:
         os.setsid()
+        # A process that the kernel does not let go must not keep our caller's pipes open.
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(nowhere, standard)
         # A signal that unwinds: whatever waits for a command ends that command's group on the way out.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         try:
-            answer: tuple[str, Any] = ("value", function())
+            answer = pickle.dumps(("value", function()))
         except ProbeUnavailable as error:
-            answer = ("unavailable", str(error))
+            answer = pickle.dumps(("unavailable", str(error)))
         except Exception:  # noqa: BLE001 - carried to the parent, which raises it
-            answer = ("bug", traceback.format_exc())
+            answer = pickle.dumps(("bug", traceback.format_exc()))
         with os.fdopen(writer, "wb") as pipe:
-            pickle.dump(answer, pipe)
+            pipe.write(answer)
     finally:
         os._exit(0)
 

@@ -19,8 +19,8 @@ from greenroom.runner.plan import Plan, Planned, make_plan
 from greenroom.runner.profiles import PROFILES, Profile
 from greenroom.runner.verdict import judge
 
-NVML_LIMIT_S = 30.0
-"""Without persistence mode the first call brings every GPU up: seconds each."""
+NVML_LIMIT_S = 20.0
+"""Without persistence mode the first call brings every GPU up: a second or two each."""
 NVIDIA, DISPLAY_CLASSES = "0x10de", ("0x0300", "0x0302")  # PCI vendor; VGA and 3D controller
 
 
@@ -64,7 +64,7 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     tell = progress or Progress()
     profile, started_at, started = PROFILES[wish.profile], host.now(), time.monotonic()
     load_expected(site_file=wish.expected_file)  # a wrong file is said before anything takes time
-    gpus = read_gpus(host, timeout_s=min(NVML_LIMIT_S, profile.budget_s))
+    gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
     expected = _expect(wish, gpus)
     facts = Facts(gpus=gpus, gpus_on_bus=_count_on_bus(host), since=wish.since)
     plan = make_plan(load_all().values(), profile, only=wish.only)
@@ -96,7 +96,7 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
 
 def longest_s(profile: Profile) -> float:
     """After so long a run of this profile is over, whatever sticks, s: for those who wait for it."""
-    return min(NVML_LIMIT_S, profile.budget_s) + profile.limit_s + 5.0
+    return NVML_LIMIT_S + profile.limit_s + 5.0
 
 
 def _expect(wish: Wish, gpus: GpuFacts) -> Expected:

@@ -71,10 +71,10 @@ def test_site_file_wins(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[gpu]\ncuont = 8\n", "gpu.cuont: no such expectation; did you mean gpu.count"),
-        ('[gpu]\ncount = "8"\n', "gpu.count: expected a count, got '8'"),
-        ("[gpu]\ncount = true\n", "gpu.count: expected a count"),
-        ("[filesystem]\nmounts = [1]\n", "filesystem.mounts: expected a texts"),
+        ("[gpu]\ncuont = 8\n", "site.toml:2: gpu.cuont: no such expectation; did you mean gpu.count"),
+        ('[gpu]\ncount = "8"\n', "site.toml:2: gpu.count: expected a whole number, got '8'"),
+        ("[gpu]\ncount = true\n", "gpu.count: expected a whole number"),
+        ("[filesystem]\nmounts = [1]\n", "filesystem.mounts: expected a list of texts"),
         ("gpu = 8\n", "gpu: expected a table"),
         ("[gpu\n", "line 1"),
         (None, "No such file"),

@@ -47,6 +47,18 @@ def test_a_bug_is_a_bug_with_its_traceback():
         call_isolated(lambda: 1 / 0, timeout_s=5)
 
 
+def test_an_answer_that_cannot_travel_is_a_bug():
+    with pytest.raises(CallBug, match="pickle"):
+        call_isolated(lambda: lambda: 1, timeout_s=5)
+
+
+def test_it_does_not_hold_the_callers_pipes():
+    paths = call_isolated(
+        lambda: [os.readlink(f"/proc/self/fd/{number}") for number in range(3)], timeout_s=5
+    )
+    assert paths == ["/dev/null"] * 3
+
+
 def test_death_is_could_not_tell():
     with pytest.raises(ProbeUnavailable, match="died"):
         call_isolated(lambda: os.kill(os.getpid(), signal.SIGKILL), timeout_s=5)
