@@ -53,7 +53,10 @@ def test_stress_passes(name, code):
 
 
 @pytest.mark.parametrize(("name", "code"), STRESS)
-@pytest.mark.parametrize(("rc", "text"), [(0, ""), (3, "no resources"), (2, "killed"), (1, "")])
+@pytest.mark.parametrize(
+    ("rc", "text"),
+    [(0, ""), (3, "no resources"), (2, "killed"), (1, ""), (1, GOOD_STRESS), (5, GOOD_STRESS + BAD_STRESS)],
+)
 def test_stress_that_did_not_work_tells_nothing(name, code, rc, text):
     with pytest.raises(ProbeUnavailable):
         ask(name, host=stress_host(rc, text))
