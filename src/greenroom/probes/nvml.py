@@ -18,6 +18,7 @@ from typing import Any
 from greenroom.model.jsonish import Unreadable, from_json, to_json
 from greenroom.probes.host import Host, ProbeUnavailable
 
+LIBRARY = "libnvidia-ml.so.1"
 MAX_NVLINKS = 18  # NVML_NVLINK_MAX_LINKS
 LOST, RESET_REQUIRED, NOT_SUPPORTED = "lost", "reset required", "not supported"
 _ERRORS = {3: NOT_SUPPORTED, 4: "no permission", 13: NOT_SUPPORTED, 15: LOST, 16: RESET_REQUIRED}
@@ -110,6 +111,13 @@ def read_gpus(host: Host, *, timeout_s: float) -> GpuFacts:
 
 def ask_driver() -> GpuFacts:
     """Ask NVML in this process; only for the child, since a call may hang."""
+    import ctypes  # noqa: PLC0415 - for the child alone
+
+    try:
+        # The same question pynvml asks first; its import takes ten times as long as a bare interpreter.
+        ctypes.CDLL(LIBRARY)
+    except OSError as error:
+        return GpuFacts(driver=Driver.LIBRARY_MISSING, message=f"NVML: {error}")
     try:
         import pynvml  # noqa: PLC0415 - lazily, the start-up rule
     except ImportError as error:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_an_answer_that_cannot_travel_is_a_bug():
 
 def test_it_does_not_hold_the_callers_pipes():
     paths = call_isolated(
-        lambda: [os.readlink(f"/proc/self/fd/{number}") for number in range(3)], timeout_s=5
+        lambda: [str(Path(f"/proc/self/fd/{number}").readlink()) for number in range(3)], timeout_s=5
     )
     assert paths == ["/dev/null"] * 3
 
