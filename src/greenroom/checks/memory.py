@@ -11,6 +11,7 @@ from greenroom.probes.host import Host, ProbeUnavailable
 KIB_PER_GIB = 1024 * 1024
 COVER_S = 120.0
 """Load time after which a run covers all that it may take: about 1 GiB/s on one core, measured."""
+MIN_KIB = 65_536
 MAX_SHARE = 0.75
 """Of the free memory: the rest is for the system, which must not run out of it."""
 
@@ -52,9 +53,9 @@ def size(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG00
 def stress(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Patterns are written into memory and read back, all methods of stress-ng in turn."""
     share = min(MAX_SHARE, MAX_SHARE * facts.load_s / COVER_S)
-    workers = max(1, host.read("/proc/cpuinfo").count("processor\t"))
-    kib = max(65536, int(_meminfo_kib(host, "MemAvailable") * share) // workers)
-    workload = ["--vm", str(workers), "--vm-bytes", f"{kib}K", "--vm-method", "all"]
+    kib = max(MIN_KIB, int(_meminfo_kib(host, "MemAvailable") * share))
+    # 0 = one worker for each online core; the bytes are of all workers together
+    workload = ["--vm", "0", "--vm-bytes", f"{kib}K", "--vm-method", "all"]
     return run_stress(host, workload, load_s=facts.load_s, code="host.memory.miscompute", subject="memory")
 
 

@@ -10,10 +10,7 @@ from greenroom.checks.frame import Looked, NotApplicable, load_all
 from greenroom.probes.host import ProbeUnavailable, Ran, Space
 from greenroom.probes.recorded import RecordedHost
 
-MEMINFO = {
-    "/proc/meminfo": "MemTotal:       24684000 kB\nMemAvailable:   20000000 kB\n",
-    "/proc/cpuinfo": "processor\t: 0\nprocessor\t: 1\n",
-}
+MEMINFO = {"/proc/meminfo": "MemTotal:       24684000 kB\nMemAvailable:   20000000 kB\n"}
 GIB = 1024**3
 TMP_ONLY = expect(filesystem__free_paths=["/tmp"])
 
@@ -62,6 +59,13 @@ def test_stress_that_did_not_work_tells_nothing(name, code, rc, text):
         ask(name, host=stress_host(rc, text))
     with pytest.raises(ProbeUnavailable, match="not installed"):
         ask(name, host=RecordedHost(files=MEMINFO))
+
+
+@pytest.mark.parametrize(("load_s", "kib"), [(12.0, 1_500_000), (120.0, 15_000_000), (3600.0, 15_000_000)])
+def test_memory_stress_covers_more_with_more_time_and_never_all(load_s, kib):
+    host = stress_host(0, GOOD_STRESS)
+    ask("memory.stress", host=host, load_s=load_s)
+    assert host.ran[0][host.ran[0].index("--vm-bytes") + 1] == f"{kib}K"
 
 
 # ---- memory size ----
