@@ -41,6 +41,7 @@ bench: setup  ## figures, printed as tables
 
 docs: setup  ## pages made from the code
 	$(BIN)/greenroom checks --docs docs/checks
+	$(BIN)/python -m greenroom.controller.config_reference > docs/reference/configuration.md
 
 lock: setup  ## pin the dependencies anew (needs uv)
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \

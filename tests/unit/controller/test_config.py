@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from greenroom.controller.config import load, providers
 from greenroom.controller.config_file import ConfigError
+from greenroom.controller.config_reference import reference
 from greenroom.model.words import Rung
 from greenroom.policy.rules import Step
 from greenroom.recovery.command import CommandProvider
@@ -119,3 +122,13 @@ def test_no_toml_and_no_file_are_named(tmp_path):
         load(written(tmp_path, "= nothing"))
     with pytest.raises(ConfigError, match=r"none\.toml: No such file"):
         load(tmp_path / "none.toml")
+
+
+def test_the_reference_page_is_the_one_the_code_makes():
+    page = Path(__file__).parents[3] / "docs/reference/configuration.md"
+    assert page.read_text() == reference(), "run `make docs`"
+    assert "How nodes reach the controller" in reference()
+
+
+def test_the_shipped_example_is_valid():
+    load(Path(__file__).parents[3] / "deploy/greenroom.toml")
