@@ -25,14 +25,17 @@ class ControllerSection:
     """``[controller]``."""
 
     listen: str = "127.0.0.1:8642"
+    """Address and port of the HTTP API."""
     url: str = ""
     """How nodes reach the controller; default http://<listen>."""
     state_dir: str = "/var/lib/greenroom"
+    """Store, keys, lock; made at the first start, mode 0700."""
     store: str = ""
     """SQLAlchemy URL; default SQLite in state_dir."""
     admission_key_file: str = ""
     """The key that signs admission records, the same file on every node; default in state_dir."""
     poll_s: float = 5.0
+    """Between two readings of the scheduler; sooner while something is going on."""
     log: str = "json"
     """``json`` or ``console``."""
 
@@ -42,7 +45,9 @@ class SchedulerSection:
     """``[scheduler]`` and the back end's own table ``[scheduler.<kind>]``."""
 
     kind: str = "slurm"
+    """``slurm``, or ``memory`` (tests)."""
     slurm: Mapping[str, Any] = field(default_factory=dict)
+    """``conf`` (SLURM_CONF), ``bin_dir``, ``command_timeout_s`` (15), ``born_held_reason``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +55,15 @@ class GateSection:
     """``[gate]``: when a node is checked and what a verdict leads to."""
 
     on_start_profile: str = "light"
+    """For a node that is new, rebooted or repaired; groups may name their own."""
     undecided_tries: int = 2
+    """Runs in a row without a verdict before a person is called."""
     run_grace_s: float = 120.0
+    """On top of a profile's limit: queueing, start, bringing the result home."""
     trust_running: bool = False
+    """Nodes that already work when first seen are admitted as they are, not checked in waves."""
     on_fail_in_service: str = "finish"
+    """Jobs on a node found unfit: ``finish`` (they run to their end) or ``requeue``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +71,11 @@ class CheckSection:
     """``[check]``: how a check is started on a node."""
 
     command: tuple[str, ...] = ("greenroom",)
+    """The executable on the nodes."""
     arguments: tuple[str, ...] = ()
     """Put after ``greenroom check``."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Set for the check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +83,11 @@ class LimitsSection:
     """``[limits]``: how many nodes may be out of service by our decision."""
 
     max_out: int = 0
+    """At once; 0 = max(1, max_out_share of the fleet)."""
     max_out_share: float = 0.10
+    """Share of all nodes that are not retired."""
     max_out_per_hour: int = 0
+    """0 = as many as at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +97,7 @@ class ProviderSection:
     provider: str = ""
     """``scheduler`` (reboot only) or ``command``."""
     command: tuple[str, ...] = ()
+    """The executable and its arguments (JSON on standard input and output)."""
     timeout_s: float = 60.0
     """One call of the command."""
     deadline_s: float = 0.0
@@ -93,7 +109,9 @@ class RecoverySection:
     """``[recovery]``: attempts, ladders, providers."""
 
     max_attempts: int = 3
+    """Repairs of all kinds on one machine within the window; then a person."""
     attempt_window_s: float = 7 * 86_400.0
+    """How long a repair is remembered."""
     reboot: ProviderSection = field(default_factory=lambda: ProviderSection(provider="scheduler"))
     replace: ProviderSection = field(default_factory=ProviderSection)
     ladders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -105,12 +123,17 @@ class GroupSection:
     """``[groups.<name>]``: nodes that are waited for together."""
 
     partition: str = ""
+    """All nodes of a partition, or"""
     feature: str = ""
+    """all nodes with a feature, or"""
     nodes: str = ""
     """Host list in Slurm notation."""
     size: int = 0
+    """Wanted number of nodes; 0 = as many as there are."""
     min: int = 0
+    """Admitted nodes with which a job can start."""
     profile: str = ""
+    """On-start profile; default: the gate's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from greenroom import __version__
 from greenroom.controller.gate import UnknownNode
@@ -17,6 +18,7 @@ from greenroom.controller.results import Refused, Results
 from greenroom.model.jsonish import Unreadable, to_json
 from greenroom.policy.rules import Rules
 from greenroom.store import Json, Store, StoreUnavailable
+from greenroom.web.metrics import exposition
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 
@@ -69,6 +71,11 @@ def build(
         now = health()
         response.status_code = 503 if now.scheduler_away or now.store_away else 200
         return {"version": __version__, **_plain(now)}
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        """For Prometheus."""
+        return Response(exposition(store, health), media_type=CONTENT_TYPE_LATEST)
 
     _add_views(app, store, rules)
     return app

@@ -156,3 +156,12 @@ def test_views(story, client):
     assert client.get("/api/v1/nodes/gpu-77").status_code == 404
     assert client.get("/api/v1/runs").json()[0]["profile"] == "light"
     assert client.get("/api/v1/groups").json() == []
+
+
+def test_metrics_count_what_is_there(story, client):
+    story.scheduler.away = "gone"
+    story.turn()
+    text = client.get("/metrics").text
+    assert 'greenroom_nodes{phase="checking"} 1.0' in text
+    assert "greenroom_scheduler_away 1.0" in text
+    assert 'greenroom_alert_open{key="scheduler-away"} 1.0' in text
