@@ -45,7 +45,7 @@ def storm(nodes: int, url: str) -> tuple[float, int, float]:
     yardstick = time.perf_counter() - yardstick
     store.close()
     print(
-        f"{url.split(':', 1)[0]:8} {nodes} nodes in {took:6.2f} s {nodes / took:7.0f} nodes/s, {cycles} cycles,"
+        f"{url.split(':', 1)[0]:8} {nodes} nodes in {took:6.2f} s {nodes / took:7.0f}/s, {cycles} cycles,"
         f" slowest {slowest:5.2f} s  = {took / yardstick:5.0f} x encoding the states once"
     )
     return took, cycles, slowest

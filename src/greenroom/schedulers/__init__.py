@@ -8,7 +8,7 @@ from typing import Protocol
 from greenroom.model.nodes import CheckJob, NodeView, Write, Written
 
 
-class SchedulerUnavailable(Exception):  # noqa: N818 - a state of the world, not a bug
+class SchedulerUnavailable(Exception):
     """The scheduler did not answer, or not readably, in time. Says nothing about any node."""
 
 
