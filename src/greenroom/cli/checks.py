@@ -10,6 +10,7 @@ import click
 
 from greenroom.checks.docs import pages
 from greenroom.checks.frame import Check, load_all
+from greenroom.cli.tables import table
 
 
 @click.command("checks")
@@ -44,20 +45,13 @@ def _row(check: Check) -> dict[str, Any]:
 
 
 def _print_table() -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("check", "stage", "cost", "needs", "finds")
-    table.columns[0].no_wrap = True
+    rows = []
     for check in load_all().values():
         load = f" + {check.load_share:.0%} of the budget" if check.load_share else ""
         codes = sorted(check.detects)
         more = f", and {len(codes) - 4} more" if len(codes) > 4 else ""
-        table.add_row(
-            check.name,
-            check.stage,
-            f"{check.cost_s:g} s{load}",
-            ", ".join(sorted(check.needs)),
-            ", ".join(codes[:4]) + more,
+        needs = ", ".join(sorted(check.needs))
+        rows.append(
+            (check.name, check.stage, f"{check.cost_s:g} s{load}", needs, ", ".join(codes[:4]) + more)
         )
-    Console().print(table)
+    table("CHECK", "STAGE", "COST", "NEEDS", "FINDS", rows=rows, empty="no checks")

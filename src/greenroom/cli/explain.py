@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from greenroom.cli.session import clock, config_option, console, json_option, print_json, session
+from greenroom.cli.session import clock, config_option, json_option, print_json, session
+from greenroom.cli.tables import console
 from greenroom.controller.gate import UnknownNode
 from greenroom.store import Entry
 

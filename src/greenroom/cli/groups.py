@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from greenroom.cli.session import config_option, json_option, print_json, session, table
+from greenroom.cli.session import config_option, json_option, print_json, session
+from greenroom.cli.tables import table
 from greenroom.controller.groups import progress
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from greenroom.cli.failure import Misconfigured
-from greenroom.cli.session import json_option, print_json, table
+from greenroom.cli.session import json_option, print_json
+from greenroom.cli.tables import table
 from greenroom.model.words import Exit
 from greenroom.parsers.slurm_conf import SlurmConf, parse
 

@@ -8,16 +8,8 @@ from pathlib import Path
 import click
 
 from greenroom.cli.nodes import why
-from greenroom.cli.session import (
-    ago,
-    clock,
-    coloured,
-    config_option,
-    console,
-    json_option,
-    print_json,
-    session,
-)
+from greenroom.cli.session import ago, clock, coloured, config_option, json_option, print_json, session
+from greenroom.cli.tables import console
 from greenroom.controller.gate import UnknownNode
 from greenroom.store import Entry
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from greenroom.cli.session import ago, coloured, config_option, hosts, json_option, print_json, session, table
+from greenroom.cli.session import ago, coloured, config_option, hosts, json_option, print_json, session
+from greenroom.cli.tables import table
 from greenroom.policy.state import NodeState
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from greenroom.cli.session import ago, config_option, json_option, print_json, session, table
+from greenroom.cli.session import ago, config_option, json_option, print_json, session
+from greenroom.cli.tables import table
 
 
 @click.command()

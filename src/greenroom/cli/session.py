@@ -5,17 +5,14 @@ from __future__ import annotations
 import getpass
 import json
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from greenroom.cli.failure import Misconfigured
 from greenroom.controller.config import Config, load
@@ -92,24 +89,6 @@ def user() -> str:
 def print_json(value: object) -> None:
     """One JSON document."""
     print(json.dumps(to_json(value), indent=2, ensure_ascii=False))
-
-
-def console() -> Console:
-    """A console that does not cut lines when its output goes to a file or a pipe."""
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
-
-
-def table(*columns: str, rows: Sequence[Sequence[str]], empty: str) -> None:
-    """Print a table, or a line saying why there is none."""
-    if not rows:
-        print(empty)
-        return
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        shown.add_column(column, overflow="fold")
-    for row in rows:
-        shown.add_row(*row)
-    console().print(shown)
 
 
 def coloured(phase: Phase) -> str:
