@@ -53,9 +53,9 @@ def _node(line: str) -> SlurmNode:
         flags=_flags(fields["State"]),
         reason=reason,
         reason_by=by,
-        reason_at=_time(at),
-        boot=_time(fields.get("BootTime", "")),
-        started=_time(fields.get("SlurmdStartTime", "")),
+        reason_at=unix_time(at),
+        boot=unix_time(fields.get("BootTime", "")),
+        started=unix_time(fields.get("SlurmdStartTime", "")),
         extra=_extra(tail),
         partitions=_words(fields.get("Partitions", "")),
         features=_words(fields.get("ActiveFeatures", "")),
@@ -149,7 +149,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word and word != "(null)")
 
 
-def _time(text: str) -> float:
+def unix_time(text: str) -> float:
     """Unix s of ``2026-12-01T12:48:00``, printed for UTC; 0 for None and Unknown."""
     try:
         moment = datetime.fromisoformat(text)
