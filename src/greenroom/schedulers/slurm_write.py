@@ -22,6 +22,8 @@ _OPEN = (Standing.FREE, Standing.QUARANTINED, Standing.HELD)
 def apply(client: SlurmClient, writes: Sequence[Write]) -> list[Written]:
     """See schedulers.Scheduler.apply."""
     refused: dict[str, str] = {}
+    if len({write.node for write in writes}) < len(writes):
+        raise ValueError("two writes for one node in one call: the order between them is not kept")
     reading = client.read()
     todo = _allowed(client, reading, writes, refused)
     complaints: list[str] = []
