@@ -39,6 +39,8 @@ def launch(client: SlurmClient, job: CheckJob) -> str:
         "--exclusive",
         "--mem=0",
         "--no-requeue",
+        # Slurm looks only at the head of a long queue: a check must not wait behind it.
+        "--priority=TOP",
         "--chdir=/",
         "--output=/dev/null",
         f"--time={max(1, math.ceil(job.timeout_s / 60))}",
