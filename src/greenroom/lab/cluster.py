@@ -12,6 +12,7 @@ from typing import Self
 from greenroom.lab.gpus import LabError, build_driver
 from greenroom.lab.nodes import LabNode
 from greenroom.lab.processes import Processes, end_namespace, namespace_of, wait_for
+from greenroom.lab.requests import Requests
 from greenroom.lab.scripts import env_file, write_scripts
 from greenroom.lab.slurm import SlurmFiles
 from greenroom.parsers.slurm_nodes import SlurmNode
@@ -99,6 +100,8 @@ class Cluster:
         write_scripts(self.dir)
         self._driver = build_driver(self.dir / "driver")
         self.processes = Processes(self.dir / "pids.json", self.dir / "log")
+        self._requests = Requests(self.dir, {"reboot": self.reboot, "replace": self.replace, "add": self.add})
+        self._requests.start()
         try:
             self._start_munge()
             self.start_ctld()
@@ -111,13 +114,13 @@ class Cluster:
 
     def stop(self) -> None:
         """End all that was started."""
+        self._requests.stop()
+        self.processes.end("controller")
         with self._lock:
-            names = self.processes.names()
-            for name in [one for one in names if one.startswith("slurmd-")]:
-                self._switch_off(name.removeprefix("slurmd-"))
-            for name in [one for one in names if not one.startswith(("slurmd-", "munged"))]:
-                self.processes.end(name)
-            self.processes.end("munged")
+            for name in list(self._namespaces):
+                self._switch_off(name)
+        for name in sorted(self.processes.names(), key="munged".__eq__):
+            self.processes.end(name)
 
     def add(self, name: str) -> None:
         """A late node arrives."""

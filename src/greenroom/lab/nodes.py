@@ -55,7 +55,8 @@ class LabNode:
 
     def _boot(self) -> None:
         self._write("boot_id", str(uuid.uuid4()))
-        (self.place / "kmsg").write_text("")
+        # A kernel always logs something: an empty log would mean that it cannot be read.
+        (self.place / "kmsg").write_text("6,1,0,-;Linux version lab\n")
         self.show_gpus()
 
     def replace(self) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ class Processes:
         """``record``: the file. Output of each daemon goes to ``log_dir``."""
         self._record, self._log_dir = record, log_dir
         self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock = threading.RLock()
 
     def start(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> int:
         """Start a daemon in the foreground of its own session; its pid."""
@@ -39,8 +41,9 @@ class Processes:
                 )
             except OSError as error:
                 raise LabError(f"{argv[0]}: {error.strerror or error}") from error
-        self._children[name] = child
-        self._save()
+        with self._lock:
+            self._children[name] = child
+            self._save()
         return child.pid
 
     def pid(self, name: str) -> int:
@@ -50,7 +53,8 @@ class Processes:
 
     def end(self, name: str, *, kill: bool = False) -> None:
         """End a daemon and wait for it."""
-        child = self._children.pop(name, None)
+        with self._lock:
+            child = self._children.pop(name, None)
         if child is None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -60,7 +64,8 @@ class Processes:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait(STOP_S)
-        self._save()
+        with self._lock:
+            self._save()
 
     def names(self) -> list[str]:
         """Of all daemons started and not ended."""

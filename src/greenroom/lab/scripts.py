@@ -1,4 +1,4 @@
-"""The small scripts a lab's Slurm calls: Greenroom on a made-up machine, Prolog, RebootProgram."""
+"""The small scripts a lab's Slurm and controller call. Each knows its node from its environment."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenroom import schedulers
-
-PROLOG = Path(schedulers.__file__).with_name("slurm_prolog.sh")
-"""The shipped Prolog, used unchanged."""
-
-# A job knows its node by SLURMD_NODENAME; outside of jobs (the controller's commands) nothing is set.
+# A job and a prolog know their node by SLURMD_NODENAME; the controller's commands have none.
 _GREENROOM = """\
 #!/bin/sh
 if [ -n "$SLURMD_NODENAME" ]; then set -a; . {dir}/nodes/"$SLURMD_NODENAME"/env; set +a; fi
@@ -20,23 +15,29 @@ exec {python} -m greenroom.cli.main "$@"
 """
 _PROLOG = """\
 #!/bin/sh
-export GREENROOM={dir}/bin/greenroom GREENROOM_NODE_ENV={dir}/nodes/"$SLURMD_NODENAME"/env
-exec /bin/sh {prolog}
+exec {dir}/bin/greenroom ask
 """
 # slurmd runs it with slurmd's own environment, where the lab has put the name.
 _REBOOT = """\
 #!/bin/sh
 : > {dir}/requests/"$GREENROOM_LAB_NODE".reboot
 """
+_REPLACE = """\
+#!/bin/sh
+exec {python} -m greenroom.cli.main lab replace --dir {dir}
+"""
 
 
 def write_scripts(folder: Path) -> None:
     """Into ``folder/bin``."""
-    names = {"greenroom": _GREENROOM, "prolog": _PROLOG, "reboot": _REBOOT}
-    for name, text in names.items():
+    for name, text in (
+        ("greenroom", _GREENROOM),
+        ("prolog", _PROLOG),
+        ("reboot", _REBOOT),
+        ("replace", _REPLACE),
+    ):
         path = folder / "bin" / name
-        values = {"dir": shlex.quote(str(folder)), "python": sys.executable, "prolog": PROLOG}
-        path.write_text(text.format(**values))
+        path.write_text(text.format(dir=shlex.quote(str(folder)), python=shlex.quote(sys.executable)))
         path.chmod(0o755)
 
 
