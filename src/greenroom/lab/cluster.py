@@ -57,6 +57,8 @@ class Cluster:
         }
         self._first = tuple(nodes)
         self._gpus, self._born_held, self._prolog, self._extra = gpus, born_held, prolog, extra
+        self.done: list[tuple[str, str]] = []
+        """Reboots and replacements, in order: (what, node)."""
         self.stays_down: set[str] = set()
         """Nodes that will not come back from their next reboot."""
         self.conf = self.dir / "etc/slurm.conf"
@@ -133,6 +135,7 @@ class Cluster:
 
     def reboot(self, name: str) -> None:
         """The machine reboots, whoever asked for it; a crash looks the same to Slurm."""
+        self.done.append(("reboot", name))
         self._switch_off(name)
         self.nodes[name].reboot()
         if name in self.stays_down:
@@ -145,6 +148,7 @@ class Cluster:
 
     def replace(self, name: str) -> None:
         """Another machine takes the slot."""
+        self.done.append(("replace", name))
         self._switch_off(name)
         self.nodes[name].replace()
         threading.Event().wait(BOOT_S)

@@ -44,7 +44,7 @@ class Telling:
 
     def say(self, text: str) -> None:
         """One line with the story's time."""
-        self._console.print(f"[dim]{time.time() - self._started:6.1f} s[/]  {text}")
+        self._console.print(f"{_clock(self._started)}  {text}")
 
     def catch_up(self) -> None:
         """Print the phase changes since the last call."""
@@ -64,6 +64,10 @@ class Telling:
                 self._told[state.node] = state.seq
 
 
+def _clock(started: float) -> str:
+    return f"[dim]{time.time() - started:6.1f} s[/]"
+
+
 class Jobs:
     """A stream of user jobs: each takes a GPU for two seconds."""
 
@@ -78,9 +82,10 @@ class Jobs:
         self._thread.start()
 
     def stop(self) -> None:
-        """No more."""
+        """No more; harmless if it never began."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _submit(self) -> None:
         while not self._stop.wait(JOB_EVERY_S):
@@ -107,34 +112,40 @@ def _play(folder: Path, console: Console) -> int:
     console.print(
         "[bold]Greenroom on a real Slurm[/]: 4 nodes arrive, 3 more join late, user jobs never stop"
     )
-    with console.status("starting munge, slurmctld, 4 slurmd and the controller"):
-        cluster.start()
-        controller.start(cluster)
     jobs = Jobs(cluster)
-    store = controller.store()
     try:
-        telling = Telling(store, console, started)
-        telling.say("4 nodes have registered, born held; user jobs begin to queue")
+        with console.status("starting munge, slurmctld and 4 slurmd"):
+            cluster.start()
+        console.print(f"{_clock(started)}  4 nodes have registered, born held; user jobs begin to queue")
         jobs.start()
+        controller.start(cluster)
+        store = controller.store()
+        telling = Telling(store, console, started)
         in_time = _until_settled(cluster, store, telling)
         records = user_jobs(cluster.client)
         jobs.stop()
-        return _judge(console, store, jobs, records, in_time=in_time, took=time.time() - started)
-    finally:
-        jobs.stop() if jobs.submitted else None
+        result = _judge(console, store, jobs, records, in_time=in_time, took=time.time() - started)
         store.close()
+        return result
+    finally:
+        jobs.stop()
         cluster.stop()
 
 
 def _until_settled(cluster: Cluster, store: Store, telling: Telling) -> bool:
     """Let the late nodes arrive once the first serve; True when all are where they should be."""
-    waiting, next_at = list(LATE), 0.0
+    waiting, next_at, said = list(LATE), 0.0, False
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         telling.catch_up()
         phases = {state.node: state.phase for state in store.states()}
         if all(phases.get(node) is phase for node, phase in EXPECTED.items()):
-            return True
+            if not said:
+                telling.say("every node is in its place; jobs run on all six that serve")
+            said = True
+            ran = _count(user_jobs(cluster.client))
+            if all(ran[node] for node, phase in EXPECTED.items() if phase is Phase.IN_SERVICE):
+                return True
         first_serve = all(phases.get(node) is Phase.IN_SERVICE for node in FIRST)
         if waiting and first_serve and time.monotonic() > next_at:
             node = waiting.pop(0)
