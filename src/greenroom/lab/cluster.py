@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import threading
 from collections.abc import Mapping, Sequence
@@ -182,8 +183,9 @@ class Cluster:
 
     def submit_user_job(self, *, node: str = "", gpus: int = 0, run_s: float = 600.0, nodes: int = 1) -> str:
         """A job of an ordinary user (nobody); its id."""
-        args = ["--parsable", "--uid=nobody", "--gid=nogroup", "--chdir=/", "--output=/dev/null"]
-        args += [f"--nodes={nodes}", "--job-name=train", "--export=ALL"]
+        nobody = pwd.getpwnam("nobody")
+        args = ["--parsable", f"--uid={nobody.pw_uid}", f"--gid={nobody.pw_gid}", "--chdir=/"]
+        args += [f"--nodes={nodes}", "--output=/dev/null", "--job-name=train", "--export=ALL"]
         args += [f"--nodelist={node}"] if node else []
         args += [f"--gres=gpu:{gpus}"] if gpus else []
         return self.client.ask("sbatch", *args, stdin=f"#!/bin/sh\nsleep {run_s}\n").strip()
@@ -210,9 +212,7 @@ class Cluster:
             (self.dir / f"run/slurmd-{name}.pid").unlink(missing_ok=True)
             # -b: Slurm takes the start of slurmd for the boot of the machine.
             argv = ["slurmd", "-D", "-b", "-N", name, "-f", str(self.conf)]
-            pid = self.processes.start(
-                f"slurmd-{name}", node.enter(argv), {**self.env, "GREENROOM_LAB_NODE": name}
-            )
+            pid = self.processes.start(f"slurmd-{name}", node.enter(argv), self.env)
             if not wait_for(lambda: namespace_of(pid) not in (0, namespace_of(os.getpid())), 5, 0.01):
                 raise LabError(f"{name} got no mount namespace; see {self.dir}/log/slurmd-{name}.out")
             self._namespaces[name] = namespace_of(pid)

@@ -17,10 +17,16 @@ _PROLOG = """\
 #!/bin/sh
 exec {dir}/bin/greenroom ask
 """
-# slurmd runs it with slurmd's own environment, where the lab has put the name.
-_REBOOT = """\
-#!/bin/sh
-: > {dir}/requests/"$GREENROOM_LAB_NODE".reboot
+# Slurm does not tell it which node is meant, and from 26.05 on it empties its environment: the slurmd
+# among its ancestors was started with -N NODE.
+_REBOOT = r"""#!/bin/sh
+pid=$PPID
+while [ "$pid" -gt 1 ]; do
+  node=$(tr '\0' '\n' < /proc/"$pid"/cmdline | sed -n '/^-N$/{{n;p;}}')
+  [ -n "$node" ] && break
+  pid=$(sed -n 's/^PPid:[^0-9]*//p' /proc/"$pid"/status)
+done
+[ -n "$node" ] && : > {dir}/requests/"$node".reboot
 """
 _REPLACE = """\
 #!/bin/sh

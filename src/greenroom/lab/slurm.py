@@ -48,7 +48,7 @@ KillWait=2
 MinJobAge=300
 Waittime=0
 SchedulerParameters=sched_interval=2,bf_interval=2,batch_sched_delay=0,sched_min_interval=0,nohold_on_prolog_fail
-MessageTimeout=10
+MessageTimeout=3
 TCPTimeout=2
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 """

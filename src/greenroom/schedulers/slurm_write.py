@@ -96,6 +96,8 @@ def _open(reading: Reading, write: Write) -> list[str]:
         stamp = _may_mark(node) and node.marker != write.hold_id
         marker = [f"update nodename={name} extra=greenroom:{write.hold_id}"] if stamp else []
         return [*marker, *resume] if reserved else []
+    # 24.11 keeps the Reason of a drain that is over, and it cannot be emptied, only overwritten - which
+    # could hit that of an admin who drains in this very moment. It stays: only flags are gone by.
     unmark = [f"update nodename={name} extra="] if node.marker else []
     return [*unreserve, *resume, *unmark]
 
