@@ -10,6 +10,8 @@ import structlog
 
 from greenroom.controller.effects import Effects
 from greenroom.controller.gate import Gate
+from greenroom.controller.groups import GroupProgress, progress
+from greenroom.model.jsonish import to_json
 from greenroom.model.nodes import NodeView
 from greenroom.model.words import Phase, Standing
 from greenroom.policy.desired import gap
@@ -47,6 +49,7 @@ class Loop:
         self._gate, self._effects, self._rules, self._now = gate, effects, rules, now
         self.health = Health()
         self._told: dict[str, str] = {}
+        self._groups: dict[str, GroupProgress] = {}
 
     def run(
         self,
@@ -91,7 +94,7 @@ class Loop:
             states |= granted
             changed |= granted
             wrote = self._write(states, views)
-            self._tell(changed)
+            self._tell(changed, states)
         self._effects.carry_out(store.pending(), views or {})
         self._clear_alerts(states)
         self.health.cycles += 1
@@ -158,9 +161,16 @@ class Loop:
             self._told[done.write.node] = done.detail
         return any(done.ok for done in results)
 
-    def _tell(self, changed: dict[str, NodeState]) -> None:
+    def _tell(self, changed: dict[str, NodeState], states: dict[str, NodeState]) -> None:
         for state in changed.values():
             log.info("node", node=state.node, phase=state.phase, reason=state.reason, note=state.note)
+        for group in progress(self._rules().groups, states.values()):
+            if self._groups.get(group.name) == group:
+                continue
+            if group.enough and not (group.name in self._groups and self._groups[group.name].enough):
+                log.info("group has its minimum", group=group.name, admitted=group.admitted)
+            self._groups[group.name] = group
+            log.info("group", **{key: value for key, value in to_json(group).items() if key != "members"})
 
     def _clear_alerts(self, states: dict[str, NodeState]) -> None:
         for alert in self._gate.store.alerts(open_only=True):

@@ -61,7 +61,9 @@ def test_slurmctld_away_for_a_minute(lab_dir):
     """No verdict lost, no node released, the controller answers and says so."""
     with Gated(lab_dir / "away", nodes=["gpu-01", "gpu-02"], check="sleep 8") as gated:
         gated.until(lambda: (state := gated.store.load("gpu-01")) and state.run_id)
-        gated.until(lambda: len([job for job in gated.cluster.client.read().jobs if job.state == "R"]) == 2)
+        gated.until(
+            lambda: len([job for job in gated.cluster.client.read().jobs if job.state == "RUNNING"]) == 2
+        )
         gated.cluster.stop_ctld()
         stopped = time.monotonic()
         gated.until(lambda: gated.controller.health().get("scheduler_away"), seconds=40)
@@ -80,14 +82,12 @@ def test_slurmctld_away_for_a_minute(lab_dir):
 
 
 def test_commands_that_hang_or_babble_release_nothing(lab_dir):
-    slurm_timeout = "command_timeout_s"
     with Gated(
         lab_dir / "unruly", nodes=["gpu-01", "gpu-02"], faults={"gpu-02": ["missing"]}, unruly=True
     ) as gated:
-        text = gated.controller.config.read_text()
-        assert f"{slurm_timeout} = 15.0" in text
         gated.until_free("gpu-01")
         gated.until_phase(Phase.WITH_PERSON, "gpu-02", seconds=120)
+        gated.until(lambda: gated.store.load("gpu-02").standing == "held")
         before = {state.node: state for state in gated.store.states()}
         for mode in ("hang", "garbage"):
             gated.mode(mode)
