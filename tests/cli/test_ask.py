@@ -184,7 +184,19 @@ def test_it_starts_with_the_standard_library_alone():
     )
     roots = {name.split(".")[0] for name in names}
     assert roots.isdisjoint(
-        {"click", "rich", "asyncio", "dataclasses", "http", "ssl", "tomllib", "pynvml", "typing_extensions"}
+        {
+            "click",
+            "rich",
+            "asyncio",
+            "dataclasses",
+            "http",
+            "ssl",
+            "tomllib",
+            "typing",
+            "urllib",
+            "pynvml",
+            "typing_extensions",
+        }
     )
     assert {name for name in names if name.startswith("greenroom.")} <= {
         "greenroom.cli",
@@ -194,3 +206,29 @@ def test_it_starts_with_the_standard_library_alone():
         "greenroom.model.admission",
     }
     assert int(count) - int(bare.stdout) < 60
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("http://ctl:8642", ("http", "ctl", 8642, "")),
+        ("http://ctl", ("http", "ctl", 80, "")),
+        ("https://ctl.example/gate/", ("https", "ctl.example", 443, "/gate")),
+        ("http://[fd00::1]:8642/x", ("http", "fd00::1", 8642, "/x")),
+        ("http://[fd00::1]", ("http", "fd00::1", 80, "")),
+    ],
+)
+def test_urls(url, parts):
+    assert ask._split(url) == parts
+
+
+@pytest.mark.parametrize("url", ["", "ctl:8642", "ftp://ctl:21", "http://", "http://ctl:port"])
+def test_a_wrong_url_is_no_answer_and_is_told(place, capsys, url):
+    record(place)
+    assert asked(place, "--controller", url or "x") == 0  # the record decides
+    with pytest.raises(ValueError, match="expected http://host:port"):
+        ask._split(url)
+
+
+def test_what_goes_into_a_url_is_quoted():
+    assert ask._quoted("gpu-01/ü?") == "gpu-01%2F%C3%BC%3F"

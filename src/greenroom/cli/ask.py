@@ -10,7 +10,6 @@ import json
 import os
 import socket
 import sys
-from urllib.parse import quote, urlsplit
 
 USAGE = """usage: greenroom ask [--node NAME] [--controller URL] [--socket PATH] [--state-dir DIR]
                      [--key-file FILE] [--timeout SECONDS]
@@ -99,29 +98,45 @@ def _controller(
     """HTTP to the controller; plain sockets for http, http.client only where TLS is wanted."""
     if not options["--controller"]:
         return None
-    url = urlsplit(options["--controller"])
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise ValueError(f"expected http://host:port, got {options['--controller']!r}")
-    path = f"{url.path.rstrip('/')}/api/v1/nodes/{quote(node, safe='')}/admitted?boot_id={quote(boot_id)}"
-    if url.scheme == "https":
-        import http.client
+    scheme, host, port, base = _split(options["--controller"])
+    path = f"{base}/api/v1/nodes/{_quoted(node)}/admitted?boot_id={_quoted(boot_id)}"
+    if scheme == "https":
+        import http.client  # dear, and only needed for TLS
         import ssl
 
         context = ssl.create_default_context()
-        secure = http.client.HTTPSConnection(
-            url.hostname, url.port or 443, timeout=timeout_s, context=context
-        )
+        secure = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=context)
         secure.request("GET", path)
         response = secure.getresponse()
         return _http_answer(response.status, response.read(65_536))
-    with socket.create_connection((url.hostname, url.port or 80), timeout=timeout_s) as channel:
+    with socket.create_connection((host, port), timeout=timeout_s) as channel:
         channel.settimeout(timeout_s)
-        head = f"GET {path} HTTP/1.0\r\nHost: {url.netloc}\r\nAccept: application/json\r\n\r\n"
+        head = f"GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\n\r\n"
         channel.sendall(head.encode())
         text = _all(channel)
     head_bytes, _, body = text.partition(b"\r\n\r\n")
     status = head_bytes.split(b" ", 2)[1:2]
     return _http_answer(int(status[0]) if status else 0, body)
+
+
+def _split(url: str) -> tuple[str, str, int, str]:
+    """Scheme, host, port and path of a URL (urllib.parse costs more than all the rest)."""
+    scheme, _, rest = url.partition("://")
+    address, _, path = rest.partition("/")
+    host, colon, port = address.rpartition(":")
+    if not colon or address.endswith("]"):  # no port; [::1] has colons of its own
+        host, port = address, {"http": "80", "https": "443"}.get(scheme, "")
+    host = host.strip("[]")
+    if scheme not in ("http", "https") or not host or not port.isdigit():
+        raise ValueError(f"expected http://host:port, got {url!r}")
+    path = path.rstrip("/")
+    return scheme, host, int(port), f"/{path}" if path else ""
+
+
+def _quoted(text: str) -> str:
+    """Percent-encoded for a URL."""
+    safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    return "".join(chr(byte) if chr(byte) in safe else f"%{byte:02X}" for byte in text.encode())
 
 
 def _http_answer(status: int, body: bytes) -> dict[str, object]:

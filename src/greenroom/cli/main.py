@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # importing typing for its own constant would cost as much as all of `ask`
 if TYPE_CHECKING:
     import click
 

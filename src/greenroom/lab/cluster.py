@@ -12,7 +12,7 @@ from typing import Self
 
 from greenroom.lab.gpus import LabError, build_driver
 from greenroom.lab.nodes import LabNode
-from greenroom.lab.processes import Processes, end_namespace, namespace_of, wait_for
+from greenroom.lab.processes import Processes, command_of, end_namespace, namespace_of, wait_for
 from greenroom.lab.requests import Requests
 from greenroom.lab.scripts import env_file, write_scripts
 from greenroom.lab.slurm import SlurmFiles
@@ -213,8 +213,9 @@ class Cluster:
             # -b: Slurm takes the start of slurmd for the boot of the machine.
             argv = ["slurmd", "-D", "-b", "-N", name, "-f", str(self.conf)]
             pid = self.processes.start(f"slurmd-{name}", node.enter(argv), self.env)
-            if not wait_for(lambda: namespace_of(pid) not in (0, namespace_of(os.getpid())), 5, 0.01):
-                raise LabError(f"{name} got no mount namespace; see {self.dir}/log/slurmd-{name}.out")
+            # Its name is slurmd once all files of the machine are mounted.
+            if not wait_for(lambda: command_of(pid) == "slurmd", 5, 0.01):
+                raise LabError(f"{name} did not start; see {self.dir}/log/slurmd-{name}.out")
             self._namespaces[name] = namespace_of(pid)
 
     def _switch_off(self, name: str) -> None:

@@ -136,3 +136,11 @@ def namespace_of(pid: int) -> int:
         return Path(f"/proc/{pid}/ns/mnt").stat().st_ino
     except OSError:
         return 0
+
+
+def command_of(pid: int) -> str:
+    """Name of the program a process runs; empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""

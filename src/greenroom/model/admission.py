@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hmac
 import json
-from typing import Any
 
-Record = dict[str, Any]
+Record = dict[str, object]
 _SIGNED = ("node", "boot_id", "hardware", "run_id", "issued_at")
 
 
