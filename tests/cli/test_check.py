@@ -93,7 +93,7 @@ def test_exit_codes(monkeypatch, verdict, plain, nagios):
     assert main(["check", "--nagios"]) == nagios
 
 
-def test_wish_is_taken_from_options_and_environment(monkeypatch):
+def test_wish_is_taken_from_options_and_environment(monkeypatch, tmp_path):
     seen = []
 
     def run(wish, *_, **__):
@@ -101,7 +101,7 @@ def test_wish_is_taken_from_options_and_environment(monkeypatch):
         return report(Verdict.FIT)
 
     monkeypatch.setattr(check_module, "run_checks", run)
-    env = {"GREENROOM_EXPECT_GPUS": "4", "SLURMD_NODENAME": "gpu-07"}
+    env = {"GREENROOM_EXPECT_GPUS": "4", "SLURMD_NODENAME": "gpu-07", "GREENROOM_STATE_DIR": str(tmp_path)}
     CliRunner().invoke(command, ["--profile", "light", "--since", "12.5"], env=env)
     CliRunner().invoke(command, ["--node", "other", "--expect-gpus", "0", "--run-id", "r1"], env=env)
     assert (seen[0].node, seen[0].expect_gpus, seen[0].since, seen[0].profile) == ("gpu-07", 4, 12.5, "light")
@@ -138,6 +138,16 @@ def test_only_and_real_report(capfd):
     assert [r.check for r in made.results] == ["filesystem.writable"]
     assert code == {"fit": 0, "unfit": 1, "undecided": 3}[made.verdict]
     assert made.left_out["cpu.stress"] == "not asked for"
+
+
+def test_a_node_judged_anew_loses_the_record_of_its_last_admission(monkeypatch, tmp_path):
+    monkeypatch.setattr(check_module, "run_checks", lambda *_, **__: report(Verdict.FIT))
+    record = tmp_path / "admission.json"
+    record.write_text("{}")
+    assert main(["check", "--json", "--state-dir", str(tmp_path)]) == 0
+    assert record.exists()  # a look by hand changes nothing
+    assert main(["check", "--json", "--state-dir", str(tmp_path), "--run-id", "r2"]) == 0
+    assert not record.exists()
 
 
 def test_an_undelivered_report_does_not_change_the_verdict(monkeypatch, tmp_path, capfd):

@@ -68,6 +68,9 @@ def command(ctx: click.Context, /, *, as_json: bool, as_nagios: bool, **options:
         expect_gpus=options["expect_gpus"],
         expected_file=options["expected"],
     )
+    if wish.run_id:
+        # Judged anew: what the prolog could go by when nobody answers is void until the node is found fit.
+        (options["state_dir"] / "admission.json").unlink(missing_ok=True)
     on_terminal = sys.stdout.isatty() and not as_json and not as_nagios
     report = run_checks(wish, LocalHost(), progress=_table(wish) if on_terminal else None)
     if as_nagios:
