@@ -115,3 +115,22 @@ def test_a_slow_provider_holds_up_nothing_else():
         release.set()
     story.turn(1)
     assert story.state("gpu-01").reason == "after replace"
+
+
+def test_a_pass_has_a_budget_so_that_holds_do_not_wait_behind_a_thousand_launches():
+    story = Story()
+    story.join(*[f"gpu-{index:02d}" for index in range(12)])
+    launch = story.scheduler.launch
+
+    def slow(job):
+        story.now += 2.0
+        return launch(job)
+
+    story.scheduler.launch = slow
+    story.turn(3)
+    assert len(story.scheduler.launched) == 3
+    story.join("gpu-99", drained="", ours=False)
+    story.turn(1)
+    assert "gpu-99" not in story.free()
+    story.turn(8)
+    assert len(story.free()) == 13

@@ -19,6 +19,8 @@ from greenroom.store import Pending, StoreUnavailable
 
 log = structlog.get_logger("greenroom.effects")
 RUNNING = "running: "
+BUDGET_S = 5.0
+"""One pass may take so long; holds and readings must not wait behind a thousand launches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,23 @@ class Effects:
         self._gate, self.tools, self._now, self._pool = gate, tools, now, pool
         self._busy: set[str] = set()
 
-    def carry_out(self, pending: Sequence[Pending], views: Mapping[str, NodeView]) -> None:
-        """One pass over all pending actions; what cannot be done now stays pending."""
+    def carry_out(self, pending: Sequence[Pending], views: Mapping[str, NodeView]) -> bool:
+        """One pass over the pending actions, oldest first; what cannot be done now stays pending.
+
+        True if the pass ended before its work: another one soon is worthwhile.
+        """
         states = {state.node: state for state in self._gate.store.states()} if pending else {}
+        until = self._now() + BUDGET_S
         for one in pending:
             if one.id in self._busy:
                 continue
+            if self._now() > until:
+                return True
             try:
                 self._do(one, states[one.node], views.get(one.node))
             except (SchedulerUnavailable, ProviderUnavailable) as error:
                 self._not_yet(one, error)
+        return False
 
     def _not_yet(self, one: Pending, error: Exception) -> None:
         log.warning("not done yet", action=one.id, node=one.node, why=str(error))

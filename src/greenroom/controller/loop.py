@@ -95,11 +95,11 @@ class Loop:
             changed |= granted
             wrote = self._write(states, views)
             self._tell(changed, states)
-        self._effects.carry_out(store.pending(), views or {})
+        more = self._effects.carry_out(store.pending(), views or {})
         self._clear_alerts(states)
         self.health.cycles += 1
         self.health.last_cycle_at = self._now()
-        return bool(changed) or wrote
+        return bool(changed) or wrote or more
 
     def _read(self, states: dict[str, NodeState]) -> dict[str, NodeView] | None:
         owned = {
