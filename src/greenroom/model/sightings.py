@@ -27,7 +27,7 @@ class Sighting:
     code: str
     """Code of the fault catalogue: ``gpu.xid.79``, ``gpu.ecc.uncorrectable``, ``ib.port.down``."""
     device: str = ""
-    """Normalised: ``0000:41:00``, ``gpu:3``, ``mlx5_0/1``, ``nvme0``, ``eth0``; empty: the text names none."""
+    """Normalised: ``0000:41:00``, ``gpu:3``, ``mlx5_0/1``, ``nvme0``, ``eth0``; empty: none is named."""
     at: float | None = None
     """Unix s, if the text carries a full date."""
     uptime_s: float | None = None
