@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from greenroom.cli.explain import told
 from greenroom.cli.nodes import why
 from greenroom.cli.session import ago, clock, coloured, config_option, json_option, print_json, session
 from greenroom.cli.tables import console
@@ -50,7 +51,7 @@ def command(name: str, limit: int, path: Path, as_json: bool) -> int:
 
 
 def line(entry: Entry) -> str:
-    """One entry as a line: time, phase change, reason."""
-    same = entry.phase_before == entry.phase_after
+    """One entry as a line: time, phase (change), what happened."""
+    same = entry.phase_before is entry.phase_after
     change = entry.phase_after.value if same else f"{entry.phase_before.value} -> {entry.phase_after.value}"
-    return f"{clock(entry.at)}  {entry.kind:15} {change:27} {entry.reason}"
+    return f"{clock(entry.at)}  {change:27} {told(entry)}"
