@@ -121,6 +121,18 @@ def test_check_nodes_asks_in_waves_and_says_so(story, capsys):
     assert run(capsys, "check-nodes", "-w", "gpu-01", "--max-wait", "soon")[0] == 64
 
 
+def test_check_nodes_by_partition_and_feature(story, capsys):
+    story.scheduler.cluster["gpu-01"].groups = ("h100",)
+    story.scheduler.cluster["gpu-02"].features = ("nvlink",)
+    story.turn()
+    _, said = run(capsys, "check-nodes", "-p", "h100", "--profile", "quick")
+    assert [line.split(":")[0] for line in said.out.splitlines()] == ["gpu-01"]
+    _, said = run(capsys, "check-nodes", "-C", "nvlink", "--profile", "quick")
+    assert [line.split(":")[0] for line in said.out.splitlines()] == ["gpu-02"]
+    code, said = run(capsys, "check-nodes", "-p", "nope", "--profile", "quick")
+    assert (code, "no node known in partition nope" in said.err) == (1, True)
+
+
 def test_groups_and_wait(story, capsys):
     group = as_json(capsys, "groups")[0]
     assert (group["wanted"], group["arrived"], group["admitted"], group["with_person"]) == (3, 3, 2, 1)

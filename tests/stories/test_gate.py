@@ -330,3 +330,50 @@ def test_a_scheduler_that_is_away_loses_nothing_and_releases_nothing():
     story.turn(3)
     assert story.free() == {"gpu-01"}
     assert [(alert.key, alert.cleared_at > 0) for alert in story.store.alerts()] == [("scheduler-away", True)]
+
+
+def test_power_saving_that_clears_the_drain_does_not_open_a_held_node():
+    """The marker is still there, but it is another boot: nobody resumed it on purpose."""
+    story = Story()
+    story.join("gpu-01", faults=["gpu.missing"])
+    story.turn(30)
+    assert story.phase("gpu-01") is Phase.WITH_PERSON
+    node = story.scheduler.cluster["gpu-01"]
+    node.drained, node.boot = "", node.boot + 900
+    story.turn(1)
+    assert story.free() == set()
+    assert story.phase("gpu-01") is Phase.WITH_PERSON
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_node_that_does_not_come_back_from_its_reboot_goes_up_the_ladder(ours):
+    story = Story()
+    story.join("gpu-01", faults=["gpu.ecc.uncorrectable"])
+    node = story.scheduler.cluster["gpu-01"]
+    reboot = story.scheduler.reboot
+
+    def gone(name, reason):
+        reboot(name, reason)
+        node.boot -= 1000.0
+        node.up, node.ours = False, ours
+
+    start = story.replacer.start
+
+    def replace(**asked):
+        node.up = True
+        return start(**asked)
+
+    story.replacer.start = replace
+    story.scheduler.reboot = gone
+    story.turn(8)
+    assert story.phase("gpu-01") is Phase.RECOVERING
+    story.now += 3600
+    story.turn(2)
+    state = story.state("gpu-01")
+    assert (state.phase, state.rung) == (Phase.RECOVERING, Rung.REPLACE)
+    assert "reboot failed: not over within its deadline" in state.reason
+    story.turn(8)
+    if ours:
+        assert story.phase("gpu-01") is Phase.IN_SERVICE
+    else:  # somebody else holds it meanwhile: left alone
+        assert story.replacer.done == []

@@ -26,6 +26,8 @@ class NodeView:
     """Two boot times closer than this are the same boot (the scheduler computes it from uptime)."""
     marked: bool = False
     """Our ownership marker is on the node although it is not held: somebody else undid our hold."""
+    ours: bool = False
+    """The hold on it is ours, also while it does not answer."""
     asked: Rung | None = None
     """A repair an admin asked for through the scheduler (Slurm: reason ``Action:Reboot``)."""
     asked_note: str = ""

@@ -157,6 +157,9 @@ class Reading:
             our_jobs=tuple(job.id for job in jobs if job.id in ours),
             boot=node.boot,
             marked=standing is Standing.FREE and bool(node.marker),
+            ours=node.drained
+            and not alien
+            and is_ours(node, owned=owned, reserved=reserved, born_held=born_held),
             asked=asked,
             asked_note=asked_note,
             groups=node.partitions,

@@ -212,7 +212,10 @@ def no_result(state: NodeState, why: str, rules: Rules, now: float) -> Decision:
 def _recovering(state: NodeState, view: NodeView, rules: Rules, now: float) -> Decision:
     repair = state.repair
     if repair is None:
-        ready = view.standing is Standing.HELD and not view.jobs and not view.our_jobs
+        # What did not come back from our own reboot is still ours: it may be replaced while it is silent.
+        silent = view.standing is Standing.UNAVAILABLE and view.ours
+        gone = silent and state.rung is Rung.REPLACE and Rung.REBOOT in state.refused
+        ready = (view.standing is Standing.HELD or gone) and not view.jobs and not view.our_jobs
         if state.operator_hold:
             held = hold(state, now, reason=f"held by {state.operator_hold}", wanted=None)
             return Decision(held, "an operator's hold stops repairs that have not begun")

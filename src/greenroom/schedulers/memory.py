@@ -123,6 +123,7 @@ def view_of(node: MemoryNode) -> NodeView:
         jobs=tuple(node.jobs),
         our_jobs=tuple(node.our_jobs.values()),
         boot=node.boot,
+        ours=node.ours,
         asked=node.asked,
         asked_note=node.asked_note,
         groups=node.groups,

@@ -192,3 +192,15 @@ def test_an_admins_action_reboot_is_honoured(lab_dir):
         assert len(alerts) == 1
         assert "Action:Rebot" in alerts[0]
         assert gated.cluster.node("gpu-02").reason == "Action:Rebot"
+
+
+def test_a_node_that_does_not_come_back_from_its_reboot_is_replaced(lab_dir):
+    """Slurm gives the reboot up and marks it DOWN; at our deadline the next rung is taken."""
+    with Gated(lab_dir / "down", nodes=["gpu-01", "gpu-02"], faults={"gpu-01": ["ecc"]}) as gated:
+        gated.cluster.stays_down.add("gpu-01")
+        gated.until_free("gpu-02")
+        gated.until(lambda: gated.cluster.done, seconds=60)
+        gated.until_free("gpu-01", seconds=180)
+        assert gated.cluster.done == [("reboot", "gpu-01"), ("replace", "gpu-01")]
+        reasons = [entry.reason for entry in gated.store.timeline("gpu-01")]
+        assert any("reboot failed: not over within its deadline" in reason for reason in reasons)

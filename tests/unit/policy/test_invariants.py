@@ -42,6 +42,7 @@ def views(draw):
         jobs=draw(st.sampled_from([(), ("7",)])),
         boot=draw(st.sampled_from([0.0, 1000.0, 1003.0, 2000.0, 3000.0])),
         marked=draw(st.booleans()),
+        ours=draw(st.booleans()),
         asked=draw(st.sampled_from([None] * 5 + [Rung.REBOOT, Rung.REPLACE])),
         asked_note=draw(st.sampled_from(["", "", "", "Action:Rebot"])),
     )
@@ -114,7 +115,10 @@ def test_any_sequence_of_events_keeps_the_invariants(data):
         if begun:
             assert state.repair is None, "never two repairs at once on a node"
             assert isinstance(event, Seen)
-            assert event.view.standing is Standing.HELD, "never repaired while not held by us"
+            silent = event.view.standing is Standing.UNAVAILABLE and begun[0].rung is Rung.REPLACE
+            assert event.view.standing is Standing.HELD or (silent and event.view.ours), (
+                "never repaired while not held by us"
+            )
             assert not event.view.jobs, "never repaired under a running job"
             assert not state.operator_hold
             fit_since_repair = False
