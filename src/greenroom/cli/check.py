@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from greenroom.checks.frame import load_all
+from greenroom.cli.check_formats import nhc_lines, write_textfile
 from greenroom.model.jsonish import to_json
 from greenroom.model.words import Exit, Outcome, Verdict
 from greenroom.probes.host import LocalHost
 from greenroom.runner.profiles import PROFILES
 from greenroom.runner.run import Progress, Wish, run_checks
+from greenroom.runner.site import load_site
 
 if TYPE_CHECKING:
     from greenroom.model.results import Report
@@ -31,6 +33,8 @@ NAGIOS_WARNING = (1, "WARNING")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="quick", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--nagios", "as_nagios", is_flag=True, help="One line with perfdata; exit 0, 1, 2 or 3.")
+@click.option("--nhc", "as_nhc", is_flag=True, help="NHC's error lines; exit 0 or 1.")
+@click.option("--textfile", type=click.Path(path_type=Path), help="Also write Prometheus metrics here.")
 @click.option("--run-id", default="", envvar="GREENROOM_RUN_ID", help="The controller's run this is for.")
 @click.option("--node", default="", envvar="GREENROOM_NODE", help="Name of this node; default: host name.")
 @click.option("--report-to", default="", envvar="GREENROOM_REPORT_TO", help="Base URL of the controller.")
@@ -40,6 +44,12 @@ NAGIOS_WARNING = (1, "WARNING")
 @click.option("--since", type=float, default=0.0, help="Log events after this Unix time; default: the boot.")
 @click.option("--expect-gpus", type=click.IntRange(min=0), envvar="GREENROOM_EXPECT_GPUS")
 @click.option("--expected", type=click.Path(path_type=Path), help="TOML file with the site's expectations.")
+@click.option(
+    "--site",
+    type=click.Path(path_type=Path),
+    envvar="GREENROOM_SITE",
+    help="TOML file with the site's switches and own checks.",
+)
 @click.option("--only", multiple=True, metavar="NAME", help="Just this check; may be given more than once.")
 @click.option(
     "--state-dir",
@@ -49,7 +59,15 @@ NAGIOS_WARNING = (1, "WARNING")
     show_default=True,
 )
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, as_nagios: bool, **options: Any) -> None:  # noqa: ANN401
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    as_json: bool,
+    as_nagios: bool,
+    as_nhc: bool,
+    **options: Any,  # noqa: ANN401
+) -> None:
     """Check this machine: 0 fit, 1 unfit, 3 undecided; with --nagios 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
 
     Prints a table on a terminal and JSON otherwise. With --report-to the report is brought to the
@@ -67,20 +85,26 @@ def command(ctx: click.Context, /, *, as_json: bool, as_nagios: bool, **options:
         since=options["since"],
         expect_gpus=options["expect_gpus"],
         expected_file=options["expected"],
+        site_file=options["site"],
     )
     if wish.run_id:
         # Judged anew: what the prolog could go by when nobody answers is void until the node is found fit.
         (options["state_dir"] / "admission.json").unlink(missing_ok=True)
-    on_terminal = sys.stdout.isatty() and not as_json and not as_nagios
+    on_terminal = sys.stdout.isatty() and not (as_json or as_nagios or as_nhc)
     report = run_checks(wish, LocalHost(), progress=_table(wish) if on_terminal else None)
     if as_nagios:
         code, line = nagios_line(report)
         print(line)
+    elif as_nhc:
+        code, lines = nhc_lines(report)
+        print(*lines, sep="\n", end="\n" if lines else "")
     else:
         code = EXIT[report.verdict]
         if not on_terminal:
             print(json.dumps(to_json(report), indent=2))
     sys.stdout.flush()
+    if options["textfile"]:
+        write_textfile(report, options["textfile"])
     if options["report_to"]:
         _bring_home(report, options)
     ctx.exit(code)
@@ -102,11 +126,13 @@ def nagios_line(report: Report) -> tuple[int, str]:
 
 
 def _refuse_nonsense(options: dict[str, Any]) -> None:
-    unknown = [name for name in options["only"] if name not in load_all()]
+    own = load_site(options["site"], load_all()).commands
+    known = {*load_all(), *(check.name for check in own)}
+    unknown = [name for name in options["only"] if name not in known]
     if unknown:
         import difflib
 
-        near = difflib.get_close_matches(unknown[0], load_all(), n=1)
+        near = difflib.get_close_matches(unknown[0], known, n=1)
         hint = f"did you mean {near[0]}?" if near else "see greenroom checks"
         raise click.UsageError(f"no check {unknown[0]!r}; {hint}")
     if options["only"] and options["run_id"]:

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from greenroom.model.results import CheckResult
     from greenroom.runner.plan import Plan, Planned
 
-STYLE = {"pass": "green", "warn": "yellow", "fail": "bold red", "skipped": "dim", "unable": "magenta"}
+STYLE = {
+    "pass": "green",
+    "warn": "yellow",
+    "fail": "bold red",
+    "skipped": "dim",
+    "unable": "magenta",
+    "disabled": "dim",
+}
 
 
 class Table(Progress):

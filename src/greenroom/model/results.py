@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenroom.model.words import Outcome, Severity, Stage, Verdict
+from greenroom.model.words import Outcome, Rung, Severity, Stage, Verdict
 
 Json = dict[str, Any]
 
@@ -27,6 +27,8 @@ class Finding:
     """Where the expectation comes from."""
     evidence: tuple[str, ...] = ()
     """Raw lines, at most a handful."""
+    remedy: Rung | None = None
+    """First remedy, where the check itself names one (checks of a site); else the catalogue's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

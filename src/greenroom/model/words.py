@@ -15,6 +15,8 @@ class Outcome(StrEnum):
     """Not applicable here; the result says why."""
     UNABLE = "unable"
     """Could not tell (tool missing, no permission, timeout, unparsable): neither pass nor fail."""
+    DISABLED = "disabled"
+    """Switched off by the site, with a reason, an owner and an end: never a pass."""
 
 
 class Verdict(StrEnum):

@@ -31,10 +31,14 @@ def diagnose(findings: Iterable[Finding], faults: Mapping[str, Fault]) -> Diagno
     if not grave:
         return Diagnosis(code="unknown", text="unfit without a finding", first=Rung.PERSON)
 
-    worst = max(grave, key=lambda finding: GRAVITY[remedy_of(finding.code, faults)])
+    worst = max(grave, key=lambda finding: GRAVITY[_first(finding, faults)])
     more = f" (and {len(grave) - 1} more)" if len(grave) > 1 else ""
     text = f"{worst.code} on {worst.subject}: {worst.message}{more}"
-    return Diagnosis(code=worst.code, text=text, first=remedy_of(worst.code, faults))
+    return Diagnosis(code=worst.code, text=text, first=_first(worst, faults))
+
+
+def _first(finding: Finding, faults: Mapping[str, Fault]) -> Rung:
+    return finding.remedy or remedy_of(finding.code, faults)
 
 
 def remedy_of(code: str, faults: Mapping[str, Fault]) -> Rung:

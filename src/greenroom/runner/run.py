@@ -11,12 +11,14 @@ from greenroom import __version__
 from greenroom.checks.expectations import Expected, load_expected
 from greenroom.checks.frame import Facts, load_all
 from greenroom.model.results import CheckResult, Report
+from greenroom.model.words import Outcome, Stage
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.identity import read_identity
 from greenroom.probes.nvml import GpuFacts, read_gpus
 from greenroom.runner.execute import execute
 from greenroom.runner.plan import Plan, Planned, make_plan
 from greenroom.runner.profiles import PROFILES, Profile
+from greenroom.runner.site import load_site
 from greenroom.runner.verdict import judge
 
 NVML_LIMIT_S = 20.0
@@ -36,6 +38,8 @@ class Wish:
     """Events of the logs count after this Unix time, s; 0: since the boot."""
     expect_gpus: int | None = None
     expected_file: Path | None = None
+    site_file: Path | None = None
+    """The site's switches and own checks."""
 
 
 class Progress:
@@ -58,18 +62,22 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     """Run the checks of a profile and report.
 
     Raises:
-        ExpectedWrong: the file of expectations is wrong.
+        ExpectedWrong, SiteWrong: a file of the site is wrong.
         CallBug: a check of ours broke.
     """
     tell = progress or Progress()
     profile, started_at, started = PROFILES[wish.profile], host.now(), time.monotonic()
     load_expected(site_file=wish.expected_file)  # a wrong file is said before anything takes time
+    todo, off = load_site(wish.site_file, load_all()).apply(load_all(), started_at)
     gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
     expected = _expect(wish, gpus)
     facts = Facts(gpus=gpus, gpus_on_bus=_count_on_bus(host), since=wish.since)
-    plan = make_plan(load_all().values(), profile, only=wish.only)
+    plan = make_plan(todo, profile, only=wish.only)
     tell.planned(plan)
-    results = []
+    results = [
+        CheckResult(check=name, outcome=Outcome.DISABLED, stage=Stage.OBSERVE, reason=why)
+        for name, why in off.items()
+    ]
     try:
         for step in plan.steps:
             tell.started(step)
