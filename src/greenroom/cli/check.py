@@ -15,7 +15,7 @@ from greenroom.checks.frame import load_all
 from greenroom.cli.check_formats import nhc_lines, write_textfile
 from greenroom.model.jsonish import to_json
 from greenroom.model.words import Exit, Outcome, Verdict
-from greenroom.probes.host import LocalHost
+from greenroom.probes.host import Host, LocalHost
 from greenroom.runner.profiles import PROFILES
 from greenroom.runner.run import Progress, Wish, run_checks
 from greenroom.runner.site import load_site
@@ -49,6 +49,9 @@ NAGIOS_WARNING = (1, "WARNING")
     type=click.Path(path_type=Path),
     envvar="GREENROOM_SITE",
     help="TOML file with the site's switches and own checks.",
+)
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="Check a recording of `greenroom record` instead."
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Just this check; may be given more than once.")
 @click.option(
@@ -91,7 +94,8 @@ def command(
         # Judged anew: what the prolog could go by when nobody answers is void until the node is found fit.
         (options["state_dir"] / "admission.json").unlink(missing_ok=True)
     on_terminal = sys.stdout.isatty() and not (as_json or as_nagios or as_nhc)
-    report = run_checks(wish, LocalHost(), progress=_table(wish) if on_terminal else None)
+    host = _replayed(options["replay"]) if options["replay"] else LocalHost()
+    report = run_checks(wish, host, progress=_table(wish) if on_terminal else None)
     if as_nagios:
         code, line = nagios_line(report)
         print(line)
@@ -139,6 +143,15 @@ def _refuse_nonsense(options: dict[str, Any]) -> None:
         raise click.UsageError("--only does not go with --run-id: a part of a run admits no node")
     if options["report_to"] and not options["report_to"].startswith(("http://", "https://")):
         raise click.UsageError(f"--report-to: expected http:// or https://, got {options['report_to']!r}")
+
+
+def _replayed(folder: Path) -> Host:
+    from greenroom.probes.recording import ReplayHost, load
+
+    try:
+        return ReplayHost(load(folder))
+    except ValueError as error:
+        raise click.UsageError(f"--replay: {error}") from error
 
 
 def _node_name() -> str:

@@ -22,6 +22,7 @@ COMMANDS = {
     "lab": ("lab", "A real cluster on this machine with stand-in GPUs."),
     "node": ("node", "One node: state and timeline."),
     "nodes": ("nodes", "All nodes: phase, verdict, reason, since, attempts."),
+    "record": ("record", "Write this machine down, for a bug report or a test."),
     "release": ("operator", "Take back a hold made by `hold`; the node is checked again."),
     "retire": ("operator", "Take a node out of Greenroom's care for good."),
     "run": ("run", "One run: what was checked and found."),
@@ -42,9 +43,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def load(name: str) -> click.Command:
-    """The click command called ``name`` (its module has it as ``command`` or under its own name)."""
+    """The click command called ``name``: its module's ``command``, or the one of that name of several."""
     module = import_module(f"greenroom.cli.{COMMANDS[name][0]}")
-    command: click.Command = getattr(module, name.replace("-", "_"), None) or module.command
+    command: click.Command = getattr(module, "command", None) or getattr(module, name)
     return command
 
 

@@ -71,7 +71,7 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     todo, off = load_site(wish.site_file, load_all()).apply(load_all(), started_at)
     gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
     expected = _expect(wish, gpus)
-    facts = Facts(gpus=gpus, gpus_on_bus=_count_on_bus(host), since=wish.since)
+    facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(host), since=wish.since)
     plan = make_plan(todo, profile, only=wish.only)
     tell.planned(plan)
     results = [
@@ -115,7 +115,7 @@ def _expect(wish: Wish, gpus: GpuFacts) -> Expected:
     return expected
 
 
-def _count_on_bus(host: Host) -> int:
+def count_on_bus(host: Host) -> int:
     """NVIDIA GPUs that the PCI bus shows (sysfs; class 0x0300 VGA, 0x0302 3D controller)."""
     count = 0
     for path in host.glob("/sys/bus/pci/devices/*/vendor"):
