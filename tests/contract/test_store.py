@@ -12,7 +12,7 @@ from greenroom.model.results import Identity
 from greenroom.model.words import Phase, Rung, Standing, Verdict
 from greenroom.policy.events import Alert, Launch, OperatorHold, RunFinished, Seen
 from greenroom.policy.state import Attempt, NodeState, Wanted
-from greenroom.store import Change, Committed, Store, StoreUnavailable, open_store
+from greenroom.store import Change, Committed, Settled, Store, StoreUnavailable, open_store
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -67,7 +67,7 @@ def test_actions_stay_pending_until_settled_and_are_shown_in_the_timeline(store:
     assert (first.action, second.action) == (launch, Alert(key="k", text="t"))
     store.tried(first.id, "scheduler away")
     assert store.pending()[0].tries == 1
-    store.settle(first.id, ok=True, detail="job 7", at=11.0)
+    store.settle([Settled(action_id=first.id, ok=True, detail="job 7", at=11.0)])
     assert [one.id for one in store.pending()] == [second.id]
     shown = store.timeline("gpu-01")[0].actions
     assert [(one["kind"], one["status"], one["detail"]) for one in shown] == [

@@ -15,7 +15,7 @@ from greenroom.policy.events import Alert, Cancel, Launch, RepairEnded, Requeue,
 from greenroom.policy.state import NodeState
 from greenroom.recovery import Progress, Provider, ProviderUnavailable, RepairState
 from greenroom.schedulers import Scheduler, SchedulerUnavailable
-from greenroom.store import Pending, StoreUnavailable
+from greenroom.store import Pending, Settled, StoreUnavailable
 
 log = structlog.get_logger("greenroom.effects")
 RUNNING = "running: "
@@ -39,6 +39,7 @@ class Effects:
         """``pool`` None: everything in the caller's thread (tests, simulation)."""
         self._gate, self.tools, self._now, self._pool = gate, tools, now, pool
         self._busy: set[str] = set()
+        self._done: list[Settled] = []
 
     def carry_out(self, pending: Sequence[Pending], views: Mapping[str, NodeView]) -> bool:
         """One pass over the pending actions, oldest first; what cannot be done now stays pending.
@@ -47,6 +48,21 @@ class Effects:
         """
         states = {state.node: state for state in self._gate.store.states()} if pending else {}
         until = self._now() + BUDGET_S
+        try:
+            return self._pass(pending, states, views, until)
+        finally:
+            # Together: each is idempotent by its id, so a crash before this only repeats it.
+            done, self._done = self._done, []
+            if done:
+                self._gate.store.settle(done)
+
+    def _pass(
+        self,
+        pending: Sequence[Pending],
+        states: Mapping[str, NodeState],
+        views: Mapping[str, NodeView],
+        until: float,
+    ) -> bool:
         for one in pending:
             if one.id in self._busy:
                 continue
@@ -87,7 +103,7 @@ class Effects:
 
     def _repair(self, one: Pending, action: StartRepair, state: NodeState, view: NodeView | None) -> None:
         if state.repair is None or state.repair.action_id != action.action_id:
-            self._settle(one, "over", ok=True)
+            self._settle(one, "over")
             return
         provider = self.tools.providers.get(action.rung)
         if provider is None:
@@ -133,10 +149,11 @@ class Effects:
 
     def _ended(self, one: Pending, event: RepairEnded) -> None:
         self._gate.submit(one.node, event, key=f"repair:{event.action_id}")
-        self._settle(one, event.detail or "done", ok=event.ok)
+        over = Settled(action_id=one.id, ok=event.ok, detail=event.detail or "done", at=self._now())
+        self._gate.store.settle([over])
 
-    def _settle(self, one: Pending, detail: str, *, ok: bool = True) -> None:
-        self._gate.store.settle(one.id, ok=ok, detail=detail, at=self._now())
+    def _settle(self, one: Pending, detail: str) -> None:
+        self._done.append(Settled(action_id=one.id, ok=True, detail=detail, at=self._now()))
 
 
 def _ended(action: StartRepair, state: RepairState) -> RepairEnded:

@@ -62,6 +62,16 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """An action that is over."""
+
+    action_id: str
+    ok: bool
+    detail: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of a node's history."""
 
@@ -129,8 +139,8 @@ class Store(Protocol):
         """Note a try that has not settled the action."""
         ...
 
-    def settle(self, action_id: str, *, ok: bool, detail: str, at: float) -> None:
-        """The action is over."""
+    def settle(self, settled: Sequence[Settled]) -> None:
+        """These actions are over; in one transaction."""
         ...
 
     def timeline(self, node: str, limit: int = 200) -> list[Entry]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from greenroom.policy.events import Launch, RunFinished, action_to_json, event_to_json
 from greenroom.policy.state import Attempt, NodeState
-from greenroom.store import AlertRow, Change, Committed, Entry, Json, Pending, RunRow
+from greenroom.store import AlertRow, Change, Committed, Entry, Json, Pending, RunRow, Settled
 
 
 class MemoryStore:
@@ -95,10 +95,14 @@ class MemoryStore:
             one = self._actions[action_id]
             self._actions[action_id] = replace(one, tries=one.tries + 1, detail=detail)
 
-    def settle(self, action_id: str, *, ok: bool, detail: str, at: float) -> None:  # noqa: ARG002, D102
+    def settle(self, settled: Sequence[Settled]) -> None:  # noqa: D102
         with self._lock:
-            self._actions[action_id] = replace(self._actions[action_id], detail=detail)
-            self._settled[action_id] = {"status": "done" if ok else "failed", "detail": detail}
+            for one in settled:
+                self._actions[one.action_id] = replace(self._actions[one.action_id], detail=one.detail)
+                self._settled[one.action_id] = {
+                    "status": "done" if one.ok else "failed",
+                    "detail": one.detail,
+                }
 
     def timeline(self, node: str, limit: int = 200) -> list[Entry]:  # noqa: D102
         with self._lock:

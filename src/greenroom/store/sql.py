@@ -15,7 +15,7 @@ from greenroom.model.jsonish import from_json, to_json
 from greenroom.model.words import Phase
 from greenroom.policy.events import Launch, RunFinished, action_from_json, action_to_json, event_to_json
 from greenroom.policy.state import Attempt, NodeState
-from greenroom.store import AlertRow, Change, Committed, Entry, Pending, RunRow, StoreUnavailable
+from greenroom.store import AlertRow, Change, Committed, Entry, Pending, RunRow, Settled, StoreUnavailable
 from greenroom.store.tables import actions, alerts, attempts, events, nodes, runs
 
 HEAD = "0001"
@@ -32,6 +32,7 @@ class SqlStore:
         if self._sqlite:
             sa.event.listen(self._engine, "connect", _on_connect)
             sa.event.listen(self._engine, "begin", _begin_immediate)
+        self._parsed: dict[str, tuple[str, NodeState]] = {}
         self._migrate(url)
 
     def _migrate(self, url: str) -> None:
@@ -72,10 +73,15 @@ class SqlStore:
         return _state(text) if text else None
 
     def states(self) -> list[NodeState]:  # noqa: D102
+        query = sa.select(nodes.c.node, nodes.c.state).order_by(nodes.c.node)
         with self._read() as connection:
-            return [
-                _state(text) for text in connection.scalars(sa.select(nodes.c.state).order_by(nodes.c.node))
-            ]
+            rows = [(row.node, row.state) for row in connection.execute(query)]
+        # Most states are what they were at the last reading; reading JSON into dataclasses is dear.
+        known, self._parsed = self._parsed, {}
+        for node, text in rows:
+            before = known.get(node)
+            self._parsed[node] = before if before and before[0] == text else (text, _state(text))
+        return [self._parsed[node][1] for node, _ in rows]
 
     def commit(self, changes: Sequence[Change]) -> list[Committed]:  # noqa: D102
         with self._write() as connection:
@@ -101,10 +107,15 @@ class SqlStore:
         with self._write() as connection:
             connection.execute(change.values(tries=actions.c.tries + 1, detail=detail))
 
-    def settle(self, action_id: str, *, ok: bool, detail: str, at: float) -> None:  # noqa: D102
-        change = actions.update().where(actions.c.id == action_id)
+    def settle(self, settled: Sequence[Settled]) -> None:  # noqa: D102
         with self._write() as connection:
-            connection.execute(change.values(status="done" if ok else "failed", detail=detail, settled_at=at))
+            for one in settled:
+                values = {
+                    "status": "done" if one.ok else "failed",
+                    "detail": one.detail,
+                    "settled_at": one.at,
+                }
+                connection.execute(actions.update().where(actions.c.id == one.action_id).values(values))
 
     def timeline(self, node: str, limit: int = 200) -> list[Entry]:  # noqa: D102
         last = sa.select(events).where(events.c.node == node).order_by(events.c.seq.desc()).limit(limit)
