@@ -299,7 +299,8 @@ def test_loopback_that_could_not_measure():
         ask("loopback.tcp", host=RecordedHost())
 
 
-def test_this_file_covers_every_check_of_the_host():
-    text = Path(__file__).read_text(encoding="utf-8")
+def test_these_files_cover_every_check_of_the_host():
+    here = Path(__file__)
+    text = here.read_text(encoding="utf-8") + here.with_name("test_host_state.py").read_text(encoding="utf-8")
     for name, check in load_all().items():
         assert check.vendors or f'"{name}"' in text, name
