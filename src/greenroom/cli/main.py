@@ -15,6 +15,7 @@ COMMANDS = {
     "check": ("check", "Check this machine."),
     "check-nodes": ("check_nodes", "Ask for a check of nodes of the cluster."),
     "checks": ("checks", "List the checks: cost, needs, faults detected."),
+    "diagnose": ("diagnose", "What a pasted log or a tool's output means."),
     "explain": ("explain", "Why a node is where it is: event, rule, action."),
     "groups": ("groups", "Progress of the groups."),
     "hold": ("operator", "Hold a node out of the scheduler."),
