@@ -1,11 +1,13 @@
-"""Kernel log text -> sightings of the NVIDIA driver's reports (Xid, SXid)."""
+"""Kernel log text -> sightings: reports of the NVIDIA driver (Xid, SXid) and what kernel_faults knows."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from greenroom.model.sightings import Reading, Sighting
+from greenroom.parsers import kernel_faults
 from greenroom.parsers.kernel_log import Record, find_xids, parse_records, pci_address
 
 KIND = "kernel-log"
@@ -24,6 +26,8 @@ def recognise(text: str) -> float:
     """A log of the kernel, or a paste of lines out of one."""
     if re.search(r"NVRM: Xid \(|nvidia-nvswitch\d*: SXid", text):
         return 0.9
+    if any(True for line in text.splitlines()[:500] for _ in kernel_faults.find(line[:MAX_LINE_CHARS])):
+        return 0.85
     return 0.6 if _KERNEL.search(text) else 0.0
 
 
@@ -34,10 +38,10 @@ def read(text: str) -> Reading:
     healthy = 0
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw[:MAX_LINE_CHARS]
-        if not _OURS.search(line):
+        found = _read_line(line, number)
+        if not found and not _OURS.search(line):
             healthy += bool(line.strip())
             continue
-        found = list(_read_line(line, number))
         sightings += found
         if not found and re.search(r"S?Xid", line):
             puzzles.append(line.strip()[:200])
@@ -45,7 +49,10 @@ def read(text: str) -> Reading:
             puzzles.append(f"more than {MAX_SIGHTINGS} reports: the rest is left out")
             break
     return Reading(
-        kind=KIND, sightings=tuple(sightings), healthy=healthy, not_understood=tuple(islice(puzzles, 20))
+        kind=KIND,
+        sightings=tuple(_without_echoes(sightings)),
+        healthy=healthy,
+        not_understood=tuple(islice(puzzles, 20)),
     )
 
 
@@ -84,7 +91,36 @@ def _read_line(line: str, number: int) -> list[Sighting]:
                 evidence=line.strip()[:500],
             )
         )
+    found += [
+        Sighting(
+            code=one.code,
+            device=one.device,
+            count=one.count,
+            uptime_s=uptime_s,
+            when=when,
+            line=number,
+            detail=dict(one.detail),
+            evidence=line.strip()[:500],
+        )
+        for one in (() if found else kernel_faults.find(line))
+    ]
     return found
+
+
+def _without_echoes(sightings: list[Sighting]) -> Iterator[Sighting]:
+    """One line a trouble, where the kernel writes several about it."""
+    told = {(one.code, one.device) for one in sightings if "layer" in one.detail}
+    denied = {one.device for one in sightings if one.code == "nvme.access_denied"}
+    failed = {one.device for one in sightings if one.code in ("nvme.io_error", "disk.medium_error")}
+    for one in sightings:
+        echo_of_aer = one.code.startswith("pcie.aer.") and "layer" not in one.detail
+        if echo_of_aer and (one.code, one.device) in told:
+            continue
+        if one.code in ("disk.medium_error", "disk.io_error") and one.device in denied:
+            continue  # a locked drive refuses every read; the medium is not the trouble
+        if one.code == "disk.io_error" and one.device in failed:
+            continue
+        yield one
 
 
 def _when(line: str) -> str:

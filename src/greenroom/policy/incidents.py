@@ -52,7 +52,7 @@ def _more(known: Incident, sighting: Sighting) -> Incident:
 
 
 def _scope(fault: Fault) -> Scope:
-    if fault.code in APPLICATION:
+    if fault.code in APPLICATION or fault.code.startswith("app."):
         return Scope.APPLICATION
     if fault.code.startswith("nvswitch."):
         return Scope.FABRIC

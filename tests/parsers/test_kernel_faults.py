@@ -1,0 +1,122 @@
+"""Lines of drivers that tell of broken hardware, each in its own shape; and ordinary lines that tell nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from greenroom.parsers import kernel_faults
+from greenroom.parsers.registry import read
+
+LINES = {
+    "pcieport 0000:40:01.1: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)": ("pcie.aer.corrected", "0000:40:01.1"),
+    "nvidia 0000:41:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)": ("pcie.aer.nonfatal", "0000:41:00"),
+    "pcieport 0000:40:01.0: AER: Uncorrected (Fatal) error received: 0000:41:00.0": ("pcie.aer.fatal", "0000:40:01"),
+    "mlx5_core 0000:17:00.0: 126.024 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x8 link at 0000:16:01.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)": ("pcie.link.limited", "0000:17:00"),
+    "EDAC MC2: 3 CE memory read error on CPU_SrcID#1_MC#0_Chan#1_DIMM#0 (channel:1 slot:0)": ("host.edac.ce", "cpu_srcid#1_mc#0_chan#1_dimm#0"),
+    "EDAC i10nm MC0: 1 UE memory scrubbing error on DIMM_A1 (channel:0)": ("host.edac.ue", "dimm_a1"),
+    "mce: [Hardware Error]: CPU 31: Machine Check Exception: 5 Bank 3: be00000000800400": ("host.mce.fatal", ""),
+    "mlx5_core 0000:9a:00.0: Port module event: module 1, Cable unplugged": ("nic.module.unplugged", "0000:9a:00"),
+    "mlx5_core 0000:9a:00.1: Port module event[error]: module 0, Cable error, High Temperature": ("nic.module.hot", "0000:9a:00.1"),
+    "mlx5_core 0000:9a:00.0: Port module event[error]: module 0, Cable error, Bad or shorted cable/module": ("nic.module.error", "0000:9a:00"),
+    "mlx5_core 0000:9a:00.0: poll_health:800:(pid 0): device's health compromised - reached miss count": ("nic.health", "0000:9a:00"),
+    "nvme nvme3: I/O 17 (Read) QID 5 timeout, aborting": ("nvme.timeout", "nvme3"),
+    "nvme nvme3: Removing after probe failure status: -19": ("nvme.controller.dead", "nvme3"),
+    "nvme1n1: I/O Cmd(0x2) @ LBA 8, 8 blocks, I/O Error (sct 0x2 / sc 0x81)": ("nvme.io_error", "nvme1n1"),
+    "critical medium error, dev sdb, sector 4711 op 0x0:(READ) flags 0x0": ("disk.medium_error", "sdb"),
+    "blk_update_request: I/O error, dev sdb, sector 4711 op 0x1:(WRITE)": ("disk.io_error", "sdb"),
+    "EXT4-fs error (device md0): ext4_lookup:1700: inode #2: comm ls": ("host.fs.error", "md0"),
+    "XFS (nvme0n1p1): Corruption of in-memory data detected. Shutting down filesystem": ("host.fs.error", "nvme0n1p1"),
+    "EXT4-fs (sda1): Remounting filesystem read-only": ("host.fs.readonly", "sda1"),
+    "INFO: task pt_main_thread:8123 blocked for more than 122 seconds.": ("host.hung_task", ""),
+    "watchdog: BUG: soft lockup - CPU#12 stuck for 26s! [python3:991]": ("host.lockup", ""),
+    "LustreError: 11-0: scratch-OST0003-osc: operation ost_statfs to node 10.0.3.4@o2ib failed: rc = -110": ("storage.lustre", "10.0.3.4@o2ib"),
+    "nfs: server home.example not responding, still trying": ("storage.nfs.silent", "home.example"),
+    "amdgpu 0000:c3:00.0: amdgpu: uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) detected!": ("gpu.amd.ras.uncorrectable", "0000:c3:00"),
+    "amdgpu 0000:c3:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=9, emitted seq=11": ("gpu.amd.ring_timeout", "0000:c3:00"),
+    "NVRM: GPU3 _kgspIsHeartbeatTimedOut: Heartbeat timed out, currentTimeMs 1 heartbeat 2": ("gpu.gsp.timeout", "gpu3"),
+    "NVRM: API mismatch: the client has the version 550.54.15, but": ("gpu.driver.mismatch", ""),
+    "NVRM: GPU 0000:41:00.0: RmInitAdapter failed! (0x26:0x56:1463)": ("gpu.driver.init_failed", "0000:41:00"),
+    "Out of memory: Killed process 4242 (python3) total-vm:1kB": ("app.oom", ""),
+}  # fmt: skip
+HEADS = [
+    "",
+    "[  12.345678] ",
+    "May 19 19:57:01 node7 kernel: ",
+    "2026-05-19T19:57:01.5+00:00 node7 kernel: [ 12.345678] ",
+]
+ORDINARY = [
+    "mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link ACTIVE",
+    "mlx5_core 0000:ab:00.0: Port module event: module 0, Cable plugged",
+    "nvme nvme0: 16/0/0 default/read/poll queues",
+    "EXT4-fs (sda1): mounted filesystem with ordered data mode",
+    "XFS (sdb1): Ending clean mount",
+    "EDAC MC0: Giving out device to module skx_edac controller Skylake Socket#0 IMC#0",
+    "pcieport 0000:40:01.1: AER: enabled with IRQ 42",
+    "amdgpu 0000:c3:00.0: amdgpu: MEM ECC is active.",
+    "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.124.06",
+    "nfs: server home.example OK",
+    "mce: CPU supports 20 MCE banks",
+    "usb 1-1: device not responding to setup address",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_each_is_read_in_every_frame(line):
+    code, device = LINES[line]
+    for head in HEADS:
+        (one,) = read(head + line, "kernel-log").sightings
+        assert (one.code, one.device) == (code, device)
+
+
+def test_every_rule_has_a_line_here():
+    seen = {code for code, _ in LINES.values()}
+    ruled = {rule.code for rule in kernel_faults.RULES} - {"pcie.aer"}
+    assert ruled - seen == {"host.mce.corrected", "nvme.access_denied", "gpu.amd.aca", "gpu.amd.reset_failed"}
+    more = {
+        "host.mce.corrected": "1 .. error: Corrected error, no action required., CPU 2, bank Unified Memory Controller (bank=21)",
+        "nvme.access_denied": "nvme0n1: I/O Cmd(0x2) @ LBA 0, 8 blocks, I/O Error (sct 0x2 / sc 0x86) DNR",
+        "gpu.amd.aca": "amdgpu 0000:9e:00.0: {1}[Hardware Error]: Accelerator Check Architecture events logged",
+        "gpu.amd.reset_failed": "amdgpu 0000:9e:00.0: amdgpu: GPU reset(1) failed",
+    }
+    for code, line in more.items():
+        assert [one.code for one in kernel_faults.find(line)] == [code]
+
+
+@pytest.mark.parametrize("line", ORDINARY)
+def test_ordinary_lines_tell_nothing(line):
+    for head in HEADS:
+        assert read(head + line, "kernel-log").sightings == ()
+
+
+def test_thirty_thousand_ordinary_lines_tell_nothing():
+    lines = [f"[{n}.{n % 999999:06}] {ORDINARY[n % len(ORDINARY)]} #{n}" for n in range(30_000)]
+    assert read("\n".join(lines), "kernel-log").sightings == ()
+
+
+def test_counts_are_taken_and_echoes_are_one():
+    edac = read("EDAC MC1: 262 CE memory read error on DIMM_B2 (channel:1)")
+    assert edac.sightings[0].count == 262
+    aer = read(
+        "pcieport 0000:00:03.0: AER: Corrected error received: 0000:00:03.0\n"
+        "pcieport 0000:00:03.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Transmitter ID)\n"
+    )
+    assert [one.code for one in aer.sightings] == ["pcie.aer.corrected"]
+    locked = read(
+        "nvme0n1: I/O Cmd(0x2) @ LBA 0, 8 blocks, I/O Error (sct 0x2 / sc 0x86) DNR\n"
+        "critical medium error, dev nvme0n1, sector 0 op 0x0:(READ)\n"
+    )
+    assert [one.code for one in locked.sightings] == ["nvme.access_denied"]
+
+
+@given(st.sampled_from(list(LINES)), st.text(max_size=100), st.text(max_size=100))
+def test_what_stands_around_a_line_makes_no_rule_raise(line, before, after):
+    list(kernel_faults.find(before + line + after))
+
+
+@pytest.mark.parametrize(
+    "part", ["A" * 200_000, "EDAC MC0: 1 CE " * 10_000, "mlx5_core " * 20_000, "(" * 100_000]
+)
+def test_long_lines_take_no_long_time(part):
+    read(part, "kernel-log")  # bounded by the test's own time limit: no backtracking without end
