@@ -6,13 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from greenroom.faults import Fault, lookup
-from greenroom.model.sightings import Incident, Scope, Sighting
+from greenroom.model.sightings import Incident, Sighting
 from greenroom.model.words import Severity
 
 MAX_EVIDENCE = 5
-# A program's own doing, says NVIDIA's Xid catalogue: restart the application first.
-APPLICATION = frozenset({"gpu.xid.13", "gpu.xid.31", "gpu.xid.43", "gpu.xid.45", "gpu.xid.68", "gpu.xid.69"})
-_SCOPES = {"gpu": Scope.GPU, "nic": Scope.LINK, "fabric": Scope.FABRIC}
 _WEIGHT = {severity: weight for weight, severity in enumerate(Severity)}
 
 
@@ -32,14 +29,14 @@ def _first(sighting: Sighting, faults: Mapping[str, Fault]) -> Incident:
     return Incident(
         device=sighting.device,
         code=sighting.code,
-        scope=_scope(fault),
+        scope=fault.scope,
         severity=fault.severity,
         remedy=fault.remedy,
         count=sighting.count,
         first=when,
         last=when,
         evidence=(sighting.evidence,) if sighting.evidence else (),
-        reason=fault.meaning,
+        reason=f"{fault.meaning}; {fault.why}" if fault.why else fault.meaning,
         source=fault.source,
         detail=dict(sighting.detail),
     )
@@ -49,13 +46,3 @@ def _more(known: Incident, sighting: Sighting) -> Incident:
     when = sighting.when or (f"{sighting.uptime_s:.3f} s" if sighting.uptime_s is not None else known.last)
     evidence = (*known.evidence, sighting.evidence) if sighting.evidence else known.evidence
     return replace(known, count=known.count + sighting.count, last=when, evidence=evidence[:MAX_EVIDENCE])
-
-
-def _scope(fault: Fault) -> Scope:
-    if fault.code in APPLICATION or fault.code.startswith("app."):
-        return Scope.APPLICATION
-    if fault.code.startswith("nvswitch."):
-        return Scope.FABRIC
-    if fault.source == "not in the catalogue":
-        return Scope.UNKNOWN
-    return _SCOPES.get(fault.part, Scope.NODE)

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import csv
+import os
+from pathlib import Path
+
 import pytest
 
 from greenroom.faults import load, lookup
+from greenroom.model.sightings import Scope
 from greenroom.model.words import Rung, Severity
 
 
@@ -34,3 +39,32 @@ def test_unknown_code_is_a_suspect_never_a_failure():
     fault = lookup("gpu.xid.9999")
     assert fault.severity is Severity.SUSPECT
     assert fault.part == "gpu"
+
+
+SHARED = Path(os.environ.get("GREENROOM_SHARED", Path(__file__).parents[4] / "shared"))
+TABLE = SHARED / "data/xid.csv"
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason="the tables of Xids are not beside this checkout")
+def test_every_xid_and_sxid_of_the_tables_is_there():
+    with TABLE.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = {"xid": "gpu.xid", "sxid": "nvswitch.sxid"}
+    missing = {f"{names[row['kind']]}.{row['code']}" for row in rows} - set(load())
+    assert len(rows) > 200
+    assert missing == set()
+
+
+def test_families_say_what_single_rows_say_and_more():
+    lost = lookup("gpu.xid.79")
+    assert (lost.part, lost.scope, lost.severity, lost.remedy) == (
+        "gpu",
+        Scope.GPU,
+        Severity.FAIL,
+        Rung.REBOOT,
+    )
+    assert lost.source_version
+    assert lookup("gpu.xid.13").scope is Scope.APPLICATION
+    assert lookup("nvswitch.sxid.20034").scope in (Scope.FABRIC, Scope.LINK)
+    assert any(fault.other_sources and fault.choice for fault in load().values())
+    assert all(fault.choice for fault in load().values() if fault.other_sources)
