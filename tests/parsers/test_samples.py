@@ -11,7 +11,7 @@ import pytest
 
 from greenroom.faults import load
 from greenroom.model.words import Severity
-from greenroom.parsers.registry import read
+from greenroom.parsers.registry import read, recognise
 from greenroom.policy.incidents import fold
 
 SHARED = Path(os.environ.get("GREENROOM_SHARED", Path(__file__).parents[3] / "shared"))
@@ -35,9 +35,44 @@ NAMES = {
     r"amd:athub_uncorrectable": "gpu.amd.ras.uncorrectable",
     r"gsp_heartbeat_timeout": "gpu.gsp.timeout",
     r"nvrm:api_mismatch": "gpu.driver.mismatch",
+    r"nvml:lib_rm_version_mismatch": "gpu.driver.mismatch",
+    r"nvml:gpu_is_lost": "gpu.lost",
+    r"nvml:unknown_error": "nvml.999",
+    r"smi:fan_unreadable": "gpu.sensor.unreadable",
+    r"row_remap_pending": "gpu.row_remap.pending",
+    r"nvlink_(all_)?down": "gpu.nvlink.down",
+    r"dcgm:(\d+)": r"dcgm.\1",
+    r"ib:down_(polling|disabled)": r"ib.port.\1",
+    r"ib:vf_down": "ib.vf.down",
+    r"nccl:port_error": "nccl.port_error",
+    r"nccl:bandwidth_drop": "nccl.bandwidth.drop",
+    r"kill_task_failed": "slurm.node.kill_task_failed",
+    r"dstate": "gpu.process.dstate",
 }
 # What an operator must not be sent away with: these are no fault of the hardware.
 HARMLESS = ("ok", "app", "info", "ok_if_unused")
+
+
+# What the samples call the tool, and which parser must recognise it.
+KINDS = {
+    "xid": {"kernel-log", "nhc"},
+    "sxid": {"kernel-log"},
+    "aer": {"kernel-log"},
+    "edac": {"kernel-log"},
+    "mce": {"kernel-log"},
+    "nvme": {"kernel-log"},
+    "ibstat": {"ibstat"},
+    "ibstatus": {"ibstatus"},
+    "nvlink": {"nvlink"},
+    "dcgm": {"dcgm-log"},
+    "dcgm-json": {"dcgmi-diag-json"},
+    "amd-smi": {"amd-smi"},
+    "xpu-smi": {"xpu-smi"},
+    "fabricmanager": {"fabricmanager"},
+    "alb": {"alb"},
+    "nccl": {"nccl-log"},
+    "slurm": {"sinfo", "scontrol-node", "slurm-log"},
+}
 
 
 def samples():
@@ -71,3 +106,10 @@ def test_a_sample_is_read_right(sample):
         assert any(one.device.startswith(device[0]) for one in incidents if one.code == wanted)
     if sample["correct"]["severity"] in HARMLESS:
         assert not any(one.severity is Severity.FAIL for one in incidents), incidents
+
+
+@pytest.mark.parametrize(
+    "sample", [pytest.param(one, id=one["id"]) for one in samples() if one["kind"] in KINDS]
+)
+def test_a_sample_is_recognised(sample):
+    assert recognise(sample["raw"]) in KINDS[sample["kind"]]

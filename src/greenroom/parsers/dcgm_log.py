@@ -1,0 +1,40 @@
+"""Lines of DCGM's own log, and of what reports its error names: ``DCGM_FR_...`` in any text."""
+
+from __future__ import annotations
+
+import re
+
+from greenroom.model.sightings import Reading
+from greenroom.parsers.dcgm_words import find_gpu, find_names, find_phrase
+from greenroom.parsers.notebook import Notebook
+from greenroom.parsers.texts import head, lines
+
+KIND = "dcgm-log"
+_HEALTH = re.compile(r"Detected an? (?P<level>\w+) in health system (?P<system>\w+): ?(?P<text>.*)$")
+_NAMED = re.compile(r"\bDCGM_FR_[A-Z]")
+_SAYS_PASS = re.compile(r"\bstatus (?:of )?PASS\b|\bPASS\b")
+
+
+def recognise(text: str) -> float:
+    """How sure it is such a log. Low on purpose: the names stand in other outputs too."""
+    start = head(text)
+    if _HEALTH.search(start):
+        return 0.9
+    return 0.6 if _NAMED.search(start) else 0.0
+
+
+def read(text: str) -> Reading:
+    """Each error name, and each report of a health watch."""
+    book = Notebook(KIND)
+    for count, line in lines(text):
+        if found := _HEALTH.search(line):
+            code = find_phrase(found["text"]) or f"dcgm.health.{found['system'].lower()}"
+            device = find_gpu(found["text"])
+            book.add(code, device, line=count, evidence=line, system=found["system"], level=found["level"])
+            continue
+        for code, name in find_names(line):
+            passed = "pass" if _SAYS_PASS.search(line) else None
+            book.add(code, find_gpu(line), line=count, evidence=line, name=name, status=passed)
+    if not book.sightings:
+        book.puzzled("no report of DCGM: " + text[:100])
+    return book.reading()
