@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -64,8 +64,16 @@ def load() -> Mapping[str, Fault]:
 
 
 def lookup(code: str) -> Fault:
-    """The fault called ``code``; for one nobody wrote down a generic suspect."""
-    return load().get(code) or Fault(
+    """The fault called ``code``, else the one above it (``ib.errors`` for ``ib.errors.symbol_error``).
+
+    For one that nobody wrote down a generic suspect: checked again, never ignored, never grave.
+    """
+    name = code
+    while name:
+        if known := load().get(name):
+            return known if name == code else replace(known, code=code)
+        name = name.rpartition(".")[0]
+    return Fault(
         code=code,
         meaning="a fault that the catalogue does not know yet",
         part=code.split(".", 1)[0],

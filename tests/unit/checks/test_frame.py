@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from healthy import H100
 
+from greenroom import parsers
 from greenroom.checks.docs import pages
 from greenroom.checks.expectations import ExpectedWrong, load_expected, pick_model_file
 from greenroom.checks.frame import load_all
-from greenroom.faults import load
+from greenroom.faults import FAMILIES, load, lookup
 from greenroom.parsers import kernel_faults
 
 DOCS = Path(__file__).parents[3] / "docs" / "checks"
@@ -18,8 +21,27 @@ def test_every_code_that_can_be_found_is_in_the_catalogue_and_the_other_way_roun
     detected = {code for check in load_all().values() for code in check.detects}
     read = {rule.code for rule in kernel_faults.RULES} - {"pcie.aer"}
     aer = {f"pcie.aer.{kind}" for kind in ("corrected", "nonfatal", "fatal")}
-    tables = {code for code in load() if code.startswith(("gpu.xid.", "nvswitch.sxid.", "dcgm."))}
-    assert detected | read | aer | tables == set(load())
+    others = {code for path in FAMILIES.glob("*.toml") for code in codes_of(path)}
+    assert detected | read | aer | others == set(load())
+
+
+def codes_of(path):
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {*table.get("fault", {}), *(code for group in table["group"] for code in group["codes"])}
+
+
+def test_every_code_that_a_parser_names_is_in_the_catalogue():
+    """Read from their sources: a code is a literal there, or the beginning of one that a counter ends."""
+    families = "ib|roce|nic|nvme|smart|nccl|perftest|slurm|fabric|lb|node|disk|storage|pcie"
+    named = set()
+    for path in Path(parsers.__file__).parent.glob("*.py"):
+        named |= set(
+            re.findall(rf'"((?:{families})\.[a-z0-9_.]*[a-z0-9_])"', path.read_text(encoding="utf-8"))
+        )
+    families_only = {"ib.port", "roce.port", "nic.errors.total", "pcie.aer"}
+    unknown = {code for code in named if lookup(code).source == "not in the catalogue"}
+    assert len(named) > 80
+    assert unknown - families_only == set()
 
 
 @pytest.mark.parametrize("name", load_all())

@@ -68,3 +68,14 @@ def test_families_say_what_single_rows_say_and_more():
     assert lookup("nvswitch.sxid.20034").scope in (Scope.FABRIC, Scope.LINK)
     assert any(fault.other_sources and fault.choice for fault in load().values())
     assert all(fault.choice for fault in load().values() if fault.other_sources)
+
+
+def test_a_counter_is_judged_as_its_family_and_keeps_its_name():
+    fault = lookup("ib.errors.symbol_error")
+    assert (fault.code, fault.severity, fault.scope) == (
+        "ib.errors.symbol_error",
+        Severity.SUSPECT,
+        Scope.LINK,
+    )
+    assert lookup("gpu.xid.9999").scope is Scope.UNKNOWN
+    assert lookup("no.such.thing").source == "not in the catalogue"
