@@ -38,6 +38,7 @@ bench: setup  ## figures, printed as tables
 	$(BIN)/python bench/storm.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/prolog.py
+	$(BIN)/python bench/parsers.py
 
 docs: setup  ## pages made from the code
 	$(BIN)/greenroom checks --docs docs/checks

@@ -13,6 +13,7 @@ from greenroom.parsers.kernel_log import Record, find_xids, parse_records, pci_a
 KIND = "kernel-log"
 MAX_SIGHTINGS = 10_000
 MAX_LINE_CHARS = 4_000
+_HINTS = (*kernel_faults.HINTS, "nvidia-nvswitch", "sxid")
 _OURS = re.compile(r"NVRM|nvidia-nvswitch|SXid")
 _KERNEL = re.compile(r"^(?:\S.{0,80}kernel:|<\d+>\[|\[ *\d+\.\d{6}\]|\d+,\d+,\d+,[^;]*;)", re.MULTILINE)
 # Whatever stands before the kernel's own text: syslog's or journald's head, container prefixes.
@@ -38,9 +39,13 @@ def read(text: str) -> Reading:
     healthy = 0
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw[:MAX_LINE_CHARS]
+        low = line.lower()
+        if not any(hint in low for hint in _HINTS):
+            healthy += bool(low)
+            continue
         found = _read_line(line, number)
         if not found and not _OURS.search(line):
-            healthy += bool(line.strip())
+            healthy += 1
             continue
         sightings += found
         if not found and re.search(r"S?Xid", line):
