@@ -11,7 +11,7 @@ CPU = "/sys/devices/system/cpu"
 NODE = "/sys/devices/system/node"
 
 
-@check("processor.count", cost_s=0.01, detects={"host.cpu.missing"}, expects={"processor.count_min"})
+@check("processor.count", cost_s=0.01, detects={"host.cpu.offline"}, expects={"processor.count_min"})
 def count(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """All processors are there and online."""
     online = len(_ids(host.read(f"{CPU}/online")))
@@ -21,7 +21,7 @@ def count(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
     if limit is not None and online < limit:
         findings.append(
             found(
-                "host.cpu.missing",
+                "host.cpu.offline",
                 subject="cpu",
                 message=f"{online} processors are online, {limit:g} are expected",
                 measured=str(online),

@@ -64,6 +64,8 @@ class GateSection:
     """Nodes that already work when first seen are admitted as they are, not checked in waves."""
     on_fail_in_service: str = "finish"
     """Jobs on a node found unfit: ``finish`` (they run to their end) or ``requeue``."""
+    fault_files: tuple[str, ...] = ()
+    """The site's own word on faults: TOML files laid over the catalogue, each row with its comment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +224,7 @@ def _rules(file: ConfigFile, config: Config) -> Rules:
     for rung, section in ((Rung.REBOOT, config.recovery.reboot), (Rung.REPLACE, config.recovery.replace)):
         times[rung] = section.deadline_s or times[rung]
     return Rules(
-        faults=faults.load(),
+        faults=_faults(file, config.gate.fault_files),
         groups=groups,
         on_start_profile=config.gate.on_start_profile,
         profile_time_s=profiles,
@@ -240,6 +242,13 @@ def _rules(file: ConfigFile, config: Config) -> Rules:
         max_out_share=config.limits.max_out_share,
         max_out_per_hour=config.limits.max_out_per_hour,
     )
+
+
+def _faults(file: ConfigFile, paths: tuple[str, ...]) -> Mapping[str, faults.Fault]:
+    try:
+        return faults.load(Path(path) for path in paths)
+    except faults.CatalogueWrong as error:
+        raise file.error(("gate", "fault_files"), str(error)) from error
 
 
 def _group(file: ConfigFile, name: str, section: GroupSection, profiles: Mapping[str, float]) -> GroupRule:

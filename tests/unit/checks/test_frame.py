@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from greenroom import parsers
 from greenroom.checks.docs import pages
 from greenroom.checks.expectations import ExpectedWrong, load_expected, pick_model_file
 from greenroom.checks.frame import load_all
-from greenroom.faults import FAMILIES, load, lookup
+from greenroom.faults import codes, lookup
 from greenroom.parsers import kernel_faults
 
 DOCS = Path(__file__).parents[3] / "docs" / "checks"
@@ -21,13 +20,9 @@ def test_every_code_that_can_be_found_is_in_the_catalogue_and_the_other_way_roun
     detected = {code for check in load_all().values() for code in check.detects}
     read = {rule.code for rule in kernel_faults.RULES} - {"pcie.aer"}
     aer = {f"pcie.aer.{kind}" for kind in ("corrected", "nonfatal", "fatal")}
-    others = {code for path in FAMILIES.glob("*.toml") for code in codes_of(path)}
-    assert detected | read | aer | others == set(load())
-
-
-def codes_of(path):
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {*table.get("fault", {}), *(code for group in table["group"] for code in group["codes"])}
+    missing = {code for code in detected | read | aer if lookup(code).source == "not in the catalogue"}
+    assert missing == set()
+    assert codes("checks") - detected - read == set()  # a fault of our checks that none of them can find
 
 
 def test_every_code_that_a_parser_names_is_in_the_catalogue():

@@ -41,7 +41,7 @@ PAIRS = {
         {"processor__count_min": 6},
         {f"{CPU}/online": "0-3,8-9\n", f"{CPU}/present": "0-9\n"},
         {f"{CPU}/online": "0-3,8\n", f"{CPU}/present": "0-9\n"},
-        ["host.cpu.missing"],
+        ["host.cpu.offline"],
     ),
     "processor.governor": (
         "processor.governor",
