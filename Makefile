@@ -42,6 +42,7 @@ bench: setup  ## figures, printed as tables
 
 docs: setup  ## pages made from the code
 	$(BIN)/greenroom checks --docs docs/checks
+	$(BIN)/python -m greenroom.faults.docs docs/faults
 	$(BIN)/python -m greenroom.controller.config_reference > docs/reference/configuration.md
 
 lock: setup  ## pin the dependencies anew (needs uv)

@@ -73,7 +73,7 @@ def test_a_folder_and_a_tar_of_files(tmp_path, capsys):
         archive.addfile(link)
     code, answer = told(capsys, str(packed))
     assert code == 1
-    assert sum(one["count"] for one in answer["incidents"]) == 3
+    assert sum(one["detail"]["lines"] for one in answer["incidents"]) == 3
     assert not (tmp_path.parent / "etc").exists()
 
 

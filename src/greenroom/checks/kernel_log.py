@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import Answer, Facts, Looked, check, found
 from greenroom.checks.gpus import no_gpus
-from greenroom.faults import load
+from greenroom.faults import codes
 from greenroom.model.results import Finding
 from greenroom.parsers.kernel_log import XID_RECOVERY_ACTION, Xid, find_xids, parse_records, pci_address
 from greenroom.probes.host import Host, ProbeUnavailable
@@ -26,7 +26,7 @@ RECOVERY = {
     "kernel_log.xid",
     needs={KMSG},
     cost_s=0.05,
-    detects={code for code in load() if code.startswith(("gpu.xid.", "gpu.recovery."))},
+    detects=set(codes("xid")),
     expects={"gpu.count"},
     vendors={"nvidia"},
 )

@@ -20,6 +20,7 @@ from greenroom.policy.incidents import fold
 SCHEMA = 1
 MAX_BYTES = 100 * 1024 * 1024
 MAX_MEMBERS = 2000
+WEIGHT = {Severity.FAIL: 0, Severity.SUSPECT: 1, Severity.NOTE: 2}
 COLOURS = {Severity.FAIL: "red", Severity.SUSPECT: "yellow", Severity.NOTE: "dim"}
 
 
@@ -47,7 +48,7 @@ def command(source: str, kind: str, as_json: bool) -> int:
         puzzles += [f"{name}: {one}" if name else one for one in reading.not_understood]
         kinds |= {reading.kind} - {""}
         healthy += reading.healthy
-    incidents = fold(sightings, load())
+    incidents = sorted(fold(sightings, load()), key=lambda one: WEIGHT[one.severity])
     if as_json:
         print_json(
             {"schema": SCHEMA, "kinds": sorted(kinds), "incidents": incidents, "not_understood": puzzles}

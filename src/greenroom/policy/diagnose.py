@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from greenroom.faults import Fault
+from greenroom.faults import Fault, resolve
 from greenroom.model.results import Finding
 from greenroom.model.words import Rung, Severity
 
@@ -43,4 +43,4 @@ def _first(finding: Finding, faults: Mapping[str, Fault]) -> Rung:
 
 def remedy_of(code: str, faults: Mapping[str, Fault]) -> Rung:
     """First remedy of a fault code; an unknown code gets a reboot, the lightest that forgets software."""
-    return faults[code].remedy if code in faults else Rung.REBOOT
+    return resolve(code, faults).remedy
