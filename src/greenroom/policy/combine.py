@@ -178,7 +178,7 @@ def decide(subject: Trouble, verdict: str, spoken: Trouble) -> None:
     if subject.code in RECOVERIES and verdict != "none":
         subject.code, subject.fault = spoken.code, spoken.fault
     subject.verdict = verdict
-    subject.notes.append(spoken.why)
+    subject.notes.append(f"the driver itself {VERDICTS[verdict][1]} (Xid 154): it outranks every table")
     if verdict == "none":
         if subject.severity is Severity.FAIL:
             subject.severity = Severity.SUSPECT

@@ -85,7 +85,8 @@ def gather(sightings: Iterable[Sighting], faults: Mapping[str, Fault], driver_br
         reading = judge(sighting, faults, driver_branch)
         key = (sighting.device, reading.code)
         trouble = open_.get(key)
-        if trouble is None or _apart(trouble, at):
+        # Verdicts of the driver stay single: which of them is the last is what counts.
+        if trouble is None or reading.verdict or _apart(trouble, at):
             trouble = _begin(sighting, reading, order, at)
             open_[key] = trouble
             troubles.append(trouble)
@@ -124,7 +125,7 @@ def _begin(sighting: Sighting, reading: Reading, order: int, at: float | None) -
 
 
 def _add(trouble: Trouble, sighting: Sighting, reading: Reading, at: float | None) -> None:
-    same_event = bool(trouble.sightings) and _same_event(trouble, reading, at)
+    same_event = bool(trouble.sightings) and _same_event(trouble, at)
     trouble.count += 0 if same_event else max(1, sighting.count)
     trouble.readings.append(reading)
     trouble.sightings.append(sighting)
@@ -137,9 +138,7 @@ def _add(trouble: Trouble, sighting: Sighting, reading: Reading, at: float | Non
         trouble.end = at if trouble.end is None else max(trouble.end, at)
 
 
-def _same_event(trouble: Trouble, reading: Reading, at: float | None) -> bool:
-    if trouble.code.startswith("nvswitch.sxid."):
-        return "fatal" not in reading.detail  # its Severity and Data lines
+def _same_event(trouble: Trouble, at: float | None) -> bool:
     near = at is None or trouble.end is None or abs(at - trouble.end) <= SAME_EVENT_S
     return trouble.code in MANY_LINES and near
 
@@ -154,6 +153,8 @@ def _unit(sighting: Sighting) -> tuple[int, ...]:
 def _settle(trouble: Trouble) -> None:
     """Judge the burst by its gravest line; lines in which the driver calls it fatal or not outrank others."""
     told = [reading for reading in trouble.readings if "fatal" in reading.detail] or trouble.readings
+    if trouble.code.startswith("nvswitch.sxid."):
+        trouble.count = len(told)  # the lines Severity and Data of the same report carry no such word
     worst = max(told, key=lambda one: (WEIGHT[one.severity], list(Rung).index(one.remedy)))
     trouble.severity, trouble.remedy, trouble.scope = worst.severity, worst.remedy, worst.scope
     trouble.why, trouble.fault = worst.why, worst.fault

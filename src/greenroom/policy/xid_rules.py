@@ -168,8 +168,8 @@ def _recovery(sighting: Sighting, faults: Mapping[str, Fault], driver_branch: in
     verdict = read_verdict(sighting, driver_branch)
     if not verdict:
         return plain(sighting, faults, sighting.code)
-    code, words = VERDICTS[verdict]
-    why = f"the driver itself {words} (Xid 154): it outranks every table"
+    code = VERDICTS[verdict][0]
+    why = "the driver's own verdict: " + VERDICTS[verdict][1]
     changes = {"severity": Severity.NOTE, "remedy": Rung.PERSON} if verdict == "none" else {}
     return plain(sighting, faults, code, why=why, verdict=verdict, detail={"recovery": verdict}, **changes)
 
