@@ -41,14 +41,17 @@ def test_killed_again_and_again_it_ends_where_an_undisturbed_run_ends(lab_dir):
     while kills < ROUNDS:
         laps += 1
         with Gated(lab_dir / f"killed-{laps}", nodes=NODES, faults=FAULTS) as gated:
-            while not settled(gated):
+            lap = 0
+            while not settled(gated) and lap < ROUNDS:
                 time.sleep(random.uniform(0.1, 2.0))
                 gated.controller.stop(gated.cluster, kill=True)
-                kills += 1
+                kills, lap = kills + 1, lap + 1
                 time.sleep(random.uniform(0.0, 0.5))
                 gated.controller.start(gated.cluster)
-                assert kills < 30 * laps, (gated.phases(), gated.tail())
-            gated.until(lambda: not gated.store.pending(), seconds=30)
+            gated.until(
+                lambda gated=gated: settled(gated), seconds=150
+            )  # a slow machine needs more than that
+            gated.until(lambda gated=gated: not gated.store.pending(), seconds=30)
             assert {node: story_of(gated, node) for node in NODES} == calm
             done = gated.cluster.done
             assert {node: done.count(("reboot", node)) for node in NODES} == {
