@@ -6,6 +6,7 @@ import os
 import time
 from itertools import groupby
 
+import pytest
 from gated import Gated, dice
 
 from greenroom.model.words import Phase, Rung, Verdict
@@ -32,6 +33,7 @@ def story_of(gated, node):
     return phases, verdicts, repairs
 
 
+@pytest.mark.timeout(1200)
 def test_killed_again_and_again_it_ends_where_an_undisturbed_run_ends(lab_dir):
     """SIGKILL at random moments: the same phases, verdicts and repairs, each repair done once."""
     with Gated(lab_dir / "calm", nodes=NODES, faults=FAULTS) as gated:
