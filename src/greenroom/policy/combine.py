@@ -5,6 +5,7 @@ The lists are in docs/decisions/0008-fault-catalogue.md; all work on bursts that
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from greenroom.policy.troubles import BURST_S, Trouble
 from greenroom.policy.xid_rules import VERDICTS, xid_of
 
 DAY_S = 86_400.0
+_AMD_EVENT = re.compile(r"amdgpu [0-9a-f:.]{7,16}: (?:amdgpu: )?\{(\d{1,9})\}")
 LOST = ("gpu.xid.79", "gpu.lost", "nvml.15", "dcgm.120")
 MEMORY = tuple(f"gpu.xid.{xid}" for xid in (64, 95, 140, 48, 94, 63, 171, 172))
 """One memory trouble, the code that names it first."""
@@ -77,7 +79,7 @@ def combine(troubles: list[Trouble]) -> list[Trouble]:
     for trouble in troubles:
         by_device[trouble.device].append(trouble)
     left = [one for group in by_device.values() for one in _fold_followers(group)]
-    left = _fold_named_causes(left, troubles)
+    left = _fold_hives(_fold_named_causes(left, troubles))
     merged = [one for group in _regroup(left) for one in _merge(group)]
     return sorted(merged, key=lambda one: one.order)
 
@@ -207,6 +209,21 @@ def _fold_named_causes(left: list[Trouble], everything: list[Trouble]) -> list[T
             if cause:
                 one.notes.append(f"the line names {cause} as its cause: the sick GPU may be another one")
             kept.append(one)
+    return kept
+
+
+def _fold_hives(left: list[Trouble]) -> list[Trouble]:
+    """AMD numbers an event, ``{1}``, on every GPU of a hive: the first that tells it is the broken one."""
+    first: dict[str, Trouble] = {}
+    kept = []
+    for one in left:
+        amd = one.code.startswith("gpu.amd.")
+        event = _AMD_EVENT.search(one.sightings[0].evidence) if amd else None
+        leader = first.setdefault(event[1], one) if event else one
+        if leader is one or _gap(leader, one) > BURST_S:
+            kept.append(one)
+        else:
+            _follow(one, leader, f"event {{{event[1] if event else ''}}} of the same hive")
     return kept
 
 

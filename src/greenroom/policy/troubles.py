@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -17,6 +18,7 @@ EXCEPTION_BURST_S = 15.0
 """The same for Xid 13, as NVSentinel has it (its rules of 2026-08)."""
 SAME_EVENT_S = 1.0
 """Lines of one report that takes several lines."""
+_GPC_TPC = re.compile(r"\bGPC (\d{1,3}), TPC (\d{1,3})\b")
 MANY_LINES = ("gpu.xid.13", "gpu.xid.45")
 """Codes that print several lines for one event."""
 
@@ -146,8 +148,10 @@ def _same_event(trouble: Trouble, at: float | None) -> bool:
 def _unit(sighting: Sighting) -> tuple[int, ...]:
     unit = sighting.detail.get("unit")
     unit = unit if isinstance(unit, dict) else sighting.detail
-    values = [unit.get(name) for name in ("gpc", "tpc")]
-    return tuple(value for value in values if isinstance(value, int))
+    values = tuple(value for name in ("gpc", "tpc") if isinstance(value := unit.get(name), int))
+    if not values and sighting.code == "gpu.xid.13" and (found := _GPC_TPC.search(sighting.evidence)):
+        values = (int(found[1]), int(found[2]))
+    return values
 
 
 def _settle(trouble: Trouble) -> None:

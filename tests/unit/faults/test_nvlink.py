@@ -60,6 +60,12 @@ def test_the_pipes_of_a_unit_have_names_since_r575():
     assert [(one.code, one.label) for one in new] == [("gpu.xid.146.tlw_rx.0x4", "TLW_RX_PIPE1")]
 
 
+def test_a_cause_belongs_to_a_link_down_only():
+    noisy = 0b1000100110
+    assert decode_nvlink5(149, noisy, 1, driver_branch=570)
+    assert decode_nvlink5(149, 5 << 20 | noisy, 1, driver_branch=570) == []
+
+
 def test_several_error_bits_are_several_codes():
     found = decode_nvlink5(144, 0b0000100001, 0b11, driver_branch=570)
     assert [one.code for one in found] == ["gpu.xid.144.saw_mvb.0x1", "gpu.xid.144.saw_mvb.0x2"]

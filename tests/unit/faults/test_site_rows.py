@@ -59,6 +59,7 @@ def test_scope_may_change_with_the_severity(tmp_path):
         ('["gpu.xid.79"]\ncomment = "x"\n["gpu.xid.31"]\ncomment = "y"\nseverity = "fail"\n', ":5: gpu.xid.31.severity"),
         ('"gpu.xid.79" = "note"\n', ":1: gpu.xid.79: expected a table"),
         ('["gpu.xid.79"\n', "not valid TOML"),
+        ('["gpu.xid.79"]\nseverity = "note"\n["gpu.xid.31"]\ncomment = "y"\n', ":1: gpu.xid.79.comment: missing"),
         (None, "No such file"),
     ],
 )  # fmt: skip

@@ -60,6 +60,20 @@ def test_the_same_a_day_later_is_another_incident():
     assert len(fold([xid(31, 0.0), xid(31, 25 * hour)], load())) == 2
 
 
+def test_dates_outrank_uptimes_that_start_anew_with_each_boot():
+    boots = [
+        Sighting(code="gpu.xid.79", device=GPU, at=at, uptime_s=50.0, evidence="x")
+        for at in (1e6, 1e6 + 2 * 86_400)
+    ]
+    assert len(fold(boots, load())) == 2
+
+
+def test_the_gravest_burst_counts():
+    calm, grave = "Non-fatal, Link 3", "Fatal, Link 3"
+    for first, then in ((calm, grave), (grave, calm)):
+        assert one(sxid(20034, first, 1.0), sxid(20034, then, 4000.0)).severity is Severity.FAIL
+
+
 def test_counts_inside_the_lines_add_up():
     lines = [
         Sighting(code="host.edac.ce", device="dimm", uptime_s=t, count=n) for t, n in ((1.0, 4), (6.0, 6))
@@ -199,6 +213,11 @@ def test_13_on_one_unit_or_on_several():
     assert (other.severity, other.scope) == (Severity.NOTE, Scope.APPLICATION)
 
 
+def test_units_are_read_from_the_line_if_the_parser_did_not():
+    lines = [xid(13, 100.0 * n, f"Graphics SM Warp Exception on (GPC {n}, TPC 5, SM 0)") for n in range(3)]
+    assert "several units" in one(*lines).reason
+
+
 def test_43_goes_with_the_program_s_fault():
     incident = one(xid(31, 1.0), xid(43, 1.1))
     assert (incident.code, incident.detail["followers"]) == ("gpu.xid.31", {"gpu.xid.43": 1})
@@ -303,6 +322,11 @@ def test_nvlink5_by_sub_code_branch_and_word(sighting, branch, code, severity, s
     assert incident.detail["links"] == [1]
 
 
+def test_the_gravest_of_several_error_bits_counts():
+    incident = one(xid(144, 1.0, intrinfo=0b0000100001, error_status=0b1111), driver_branch=570)
+    assert (incident.code, incident.severity) == ("gpu.xid.144.saw_mvb.0x2", Severity.FAIL)
+
+
 def test_fields_that_the_parser_has_read_are_enough():
     detail = {
         "unit": "NETIR_LINK_EVT",
@@ -364,6 +388,26 @@ def test_one_sxid_in_three_lines_is_one_event_for_each_link():
         sxid(20034, "Non-fatal, Link 45 LTSSM Fault", 1.003),
     )
     assert (incident.count, incident.detail["links"], incident.severity) == (2, [44, 45], Severity.SUSPECT)
+
+
+# ---- AMD ----
+
+
+def amd(code, device, text, at=1.0):
+    evidence = f"amdgpu {device}.0: {text}"
+    return Sighting(code=f"gpu.amd.{code}", device=device, uptime_s=at, evidence=evidence)
+
+
+def test_one_event_of_a_hive_is_about_the_first_gpu_that_tells_it():
+    first = amd(
+        "ras.uncorrectable", "0000:68:00", "{1}uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT)"
+    )
+    other = amd("aca", "0000:9e:00", "{1}[Hardware Error]: Accelerator Check Architecture events logged", 1.1)
+    incident = one(first, other, other)
+    assert (incident.device, incident.code) == ("0000:68:00", "gpu.amd.ras.uncorrectable")
+    assert (incident.severity, incident.detail["lines"]) == (Severity.FAIL, 3)
+    later = amd("aca", "0000:9e:00", "{2}[Hardware Error]: Accelerator Check Architecture events logged", 2.0)
+    assert len(fold([first, later], load())) == 2
 
 
 # ---- pairs ----
