@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from greenroom.model.sightings import Reading
 from greenroom.parsers.notebook import Notebook
-from greenroom.parsers.texts import head, integer, leaves, lines, load_json
+from greenroom.parsers.texts import head, integer, leaves, lines, load_json, mapping, sequence
 
 KIND = "amd-smi"
 _GPU = re.compile(r"^\s*GPU: *(\d{1,4})\s*$")
@@ -53,15 +53,11 @@ def parse_values(text: str) -> Iterator[Value]:
     if data is None:
         yield from _from_text(text)
         return
-    items = data if isinstance(data, list) else [data]
-    for index, item in enumerate(items[:1000]):
-        flat = list(leaves(item, most=20_000))
-        gpu = next((str(value) for path, value in flat if path == ("gpu",)), str(index))
-        for path, value in flat:
-            named = gpu
-            if path[:1] == ("gpu_data",) and len(path) > 1:
-                named, path = path[1], path[2:]  # noqa: PLW2901 - newer versions wrap the list
-            yield Value(gpu=named, path="/".join(path).lower(), value=str(value)[:200])
+    wrapped = mapping(data).get("gpu_data", data)  # newer versions wrap the list
+    for item in sequence(wrapped)[:1000] or [wrapped]:
+        gpu = mapping(item).get("gpu")
+        for path, value in leaves(item, most=20_000) if gpu is not None else ():
+            yield Value(gpu=str(gpu)[:20], path="/".join(path).lower(), value=str(value)[:200])
 
 
 def _from_text(text: str) -> Iterator[Value]:
@@ -90,7 +86,8 @@ def read(text: str) -> Reading:
     bad: set[str] = set()
     seen: dict[str, int] = {}
     for value in parse_values(text):
-        seen[value.gpu] = seen.get(value.gpu, 0) + (0 if _ABSENT.fullmatch(value.value) else 1)
+        if value.gpu or _COUNT.search(value.path):
+            seen[value.gpu] = seen.get(value.gpu, 0) + (0 if _ABSENT.fullmatch(value.value) else 1)
         code, count = _judge(value)
         if not code:
             continue

@@ -44,7 +44,7 @@ def recognise(text: str) -> float:
     start = head(text)
     if "Successfully ran diagnostic" in start or re.search(r"^\| Diagnostic +\| Result", start, re.MULTILINE):
         return 0.95
-    shaped = re.findall(r"^\|[^|]*\| *(?:Pass|Fail|Skip|Warn)\b[^|]*\|\s*$", start, re.MULTILINE)
+    shaped = re.findall(r"^\|[^|]*\| *(?:Pass|Fail|Skip|Warn)\b[^|]*\|[ \t]*$", start, re.MULTILINE)
     if shaped:
         return 0.8
     unable = (

@@ -49,7 +49,7 @@ def recognise(text: str) -> float:
         return 0.97
     if re.search(r"^NIC statistics:", start, re.MULTILINE):
         return 0.97
-    return 0.7 if re.search(r"^\s+Link detected: ", start, re.MULTILINE) else 0.0
+    return 0.7 if re.search(r"^[ \t]+Link detected: ", start, re.MULTILINE) else 0.0
 
 
 def parse_ethtool(text: str) -> list[Link]:

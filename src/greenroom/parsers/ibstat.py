@@ -21,7 +21,7 @@ _FIELD = re.compile(
 def recognise(text: str) -> float:
     """How sure it is ibstat."""
     start = head(text)
-    if re.search(r"^\s*CA '[^']+'", start, re.MULTILINE):
+    if re.search(r"^[ \t]*CA '[^']+'", start, re.MULTILINE):
         return 0.97
     return 0.8 if "Physical state:" in start and "State:" in start else 0.0
 

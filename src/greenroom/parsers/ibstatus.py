@@ -19,9 +19,9 @@ _NUMBERED = re.compile(r"^\d+:\s*")
 def recognise(text: str) -> float:
     """How sure it is ibstatus."""
     start = head(text)
-    if re.search(r"^\s*Infiniband device '", start, re.MULTILINE | re.IGNORECASE):
+    if re.search(r"^[ \t]*Infiniband device '", start, re.MULTILINE | re.IGNORECASE):
         return 0.97
-    return 0.8 if re.search(r"^\s*phys state:\s", start, re.MULTILINE) else 0.0
+    return 0.8 if re.search(r"^[ \t]*phys state:\s", start, re.MULTILINE) else 0.0
 
 
 def parse_ibstatus(text: str) -> list[Port]:

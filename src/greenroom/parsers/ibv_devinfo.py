@@ -24,7 +24,7 @@ def recognise(text: str) -> float:
     start = head(text)
     if re.search(r"^hca_id:\s", start, re.MULTILINE):
         return 0.97
-    return 0.8 if re.search(r"^\s+state:\s+PORT_[A-Z]+ \(\d\)", start, re.MULTILINE) else 0.0
+    return 0.8 if re.search(r"^[ \t]+state:\s+PORT_[A-Z]+ \(\d\)", start, re.MULTILINE) else 0.0
 
 
 def parse_devinfo(text: str) -> list[Port]:

@@ -46,7 +46,7 @@ class Test:
 def recognise(text: str) -> float:
     """How sure it is nvbandwidth."""
     start = head(text)
-    if "nvbandwidth Version" in start or re.search(r'^\s*"nvbandwidth"\s*:', start, re.MULTILINE):
+    if "nvbandwidth Version" in start or re.search(r'^[ \t]*"nvbandwidth"\s*:', start, re.MULTILINE):
         return 0.97
     if '"nvbandwidth"' in start:
         return 0.95

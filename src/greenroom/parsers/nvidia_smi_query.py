@@ -28,7 +28,7 @@ _SIGNS = (
     "GPU Recovery Action",
     "GPU Reset Status",
 )
-_FABRIC = re.compile(r"^\s*Fabric\s*\n\s+State\s*:", re.MULTILINE)
+_FABRIC = re.compile(r"^[ \t]*Fabric[ \t]*\n[ \t]+State[ \t]*:", re.MULTILINE)
 
 
 def recognise(text: str) -> float:
@@ -36,7 +36,9 @@ def recognise(text: str) -> float:
     start = head(text)
     if "NVSMI LOG" in start and "<nvidia_smi_log>" not in start:
         return 0.97
-    found = sum(1 for sign in _SIGNS if re.search(rf"^\s*{re.escape(sign)}\s*(?::|$)", start, re.MULTILINE))
+    found = sum(
+        1 for sign in _SIGNS if re.search(rf"^[ \t]*{re.escape(sign)}[ \t]*(?::|$)", start, re.MULTILINE)
+    )
     return min(0.9, 0.6 + 0.15 * found) if found else (0.6 if _FABRIC.search(start) else 0.0)
 
 

@@ -53,7 +53,7 @@ def recognise(text: str) -> float:
     found = sum(1 for line in start.split("\n")[:200] if _LINK.match(line) or _COUNTER.match(line))
     if found:
         return 0.93
-    dcgm = re.search(r"^\s*gpuId \d+:\s*\n\s*[UDX_](?: +[UDX_])+\s*$", start, re.MULTILINE)
+    dcgm = re.search(r"^[ \t]*gpuId \d+:[ \t]*\n[ \t]*[UDX_](?: +[UDX_])+[ \t]*$", start, re.MULTILINE)
     return 0.85 if dcgm else 0.0
 
 

@@ -72,11 +72,11 @@ def find_error(line: str) -> NvmlError | None:
 
 
 def _device(line: str) -> str:
+    if address := pci_address(line):
+        return address
     if found := _HANDLE.search(line):
         named = found[1].rstrip(":.").lower()
         # A mistyped address stays as it is written: better than another GPU's.
-        return pci_address(named) or (f"gpu:{named}" if named.isdigit() else named)
-    if address := pci_address(line):
-        return address
+        return f"gpu:{named}" if named.isdigit() else named
     index = _INDEX.search(line)
     return f"gpu:{index[1]}" if index else ""

@@ -17,7 +17,7 @@ _TITLE = re.compile(r"\b(?:RDMA_|Send|Write|Read|Atomic).{0,30}(?:BW|Latency) Te
 _BW_HEADER = re.compile(r"^\s*#bytes\s+#iterations\s+BW peak\[(?P<unit>[^\]]+)\]\s+BW average", re.IGNORECASE)
 _LAT_HEADER = re.compile(r"^\s*#bytes\s+#iterations\s+t_(?:min|avg)\[usec\]", re.IGNORECASE)
 _ROW = re.compile(r"^\s*(\d{1,12})\s+(\d{1,12})\s+(-?[\d.]{1,20})((?:\s+-?[\d.]{1,20}){0,10})\s*$")
-_DEVICE = re.compile(r"^\s*Device\s*:\s*(\S{1,64})")
+_DEVICE = re.compile(r"(?:^|\s)Device\s*:\s*(\S{1,64})")
 _ERROR = re.compile(r"Failed status (\d{1,3})|Completion with error|completion error", re.IGNORECASE)
 _UNABLE = re.compile(
     r"Unable to (?:find|open|init)|Did not detect devices|Couldn't (?:connect|listen|allocate|read|get)|"
@@ -66,7 +66,7 @@ def parse_output(text: str) -> Outcome:
     outcome = Outcome()
     unit, latency = "", False
     for count, line in lines(text):
-        if found := _DEVICE.match(line):
+        if found := _DEVICE.search(line):
             outcome.device = found[1]
         elif found := _BW_HEADER.match(line):
             unit, latency = found["unit"].lower(), False

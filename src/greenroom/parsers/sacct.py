@@ -52,7 +52,7 @@ class JobLine:
 def recognise(text: str) -> float:
     """How sure it is sacct."""
     start = head(text)
-    if re.search(r"^\s*\"?JobID(?:Raw)?\b.*\bState\b", start, re.MULTILINE):
+    if re.search(r"^[ \t]*\"?JobID(?:Raw)?\b.*\bState\b", start, re.MULTILINE):
         return 0.95
     rows = [
         line

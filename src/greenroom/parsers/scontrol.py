@@ -41,9 +41,9 @@ class Shown:
 def recognise(text: str) -> float:
     """How sure it is scontrol show node."""
     start = head(text)
-    if _NAME.search(start) or re.search(r"^\s*NodeName=\S+ ", start, re.MULTILINE):
+    if _NAME.search(start) or re.search(r"^[ \t]*NodeName=\S+ ", start, re.MULTILINE):
         return 0.95
-    return 0.85 if re.search(r"^\s*State=[A-Z+*]+ ThreadsPerCore=", start, re.MULTILINE) else 0.0
+    return 0.85 if re.search(r"^[ \t]*State=[A-Z+*]+ ThreadsPerCore=", start, re.MULTILINE) else 0.0
 
 
 def parse_shown(text: str) -> list[Shown]:

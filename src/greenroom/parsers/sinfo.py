@@ -71,9 +71,9 @@ class NodeLine:
 def recognise(text: str) -> float:
     """How sure it is sinfo."""
     start = head(text)
-    if re.search(r"^\s*REASON\s+(?:USER|NODELIST)", start, re.MULTILINE):
+    if re.search(r"^[ \t]*REASON\s+(?:USER|NODELIST)", start, re.MULTILINE):
         return 0.95
-    if re.search(r"^\s*(?:PARTITION|NODELIST)\b.*\bSTATE\b", start, re.MULTILINE):
+    if re.search(r"^[ \t]*(?:PARTITION|NODELIST)\b.*\bSTATE\b", start, re.MULTILINE):
         return 0.95
     rows = [line for _, line in list(lines(start))[:30]]
     if any(_SIGNED.match(line) for line in rows):
@@ -83,7 +83,7 @@ def recognise(text: str) -> float:
 
 def parse_sinfo(text: str) -> list[NodeLine]:
     """One entry a line that names nodes."""
-    listed = re.search(r"^\s*REASON\s", text[:5000], re.MULTILINE) is not None
+    listed = re.search(r"^[ \t]*REASON\s", text[:5000], re.MULTILINE) is not None
     return [entry for count, line in lines(text) if (entry := _from_line(line, count, listed=listed))]
 
 

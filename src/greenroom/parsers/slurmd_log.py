@@ -12,6 +12,7 @@ from greenroom.parsers.texts import head, lines
 KIND = "slurm-log"
 _LINE = re.compile(r"^\[(?P<when>\d{4}-\d\d-\d\dT[\d:.]{8,15})\] (?P<text>.*)$")
 _STEP = re.compile(r"\bSTEP (?P<job>\d{1,12})(?:\.\w+)? ")
+_OWN_WORDS = re.compile(r"\bSTEP |slurm|\bStepId=|\bJobId=|\[\d{1,12}\.\w{1,12}\]", re.IGNORECASE)
 _NODE = re.compile(r"\bON (?P<on>[\w.-]{1,64})\b|\b[Nn]odes? (?P<node>[\w.\[\],-]{1,200})")
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), code)
@@ -33,9 +34,7 @@ def recognise(text: str) -> float:
     """How sure it is such a log."""
     start = [line for _, line in list(lines(head(text)))[:100]]
     stamped = [line for line in start if _LINE.match(line)]
-    if any(
-        "STEP " in line or "slurm" in line.lower() or re.search(r"\[\d+\.\w+\]", line) for line in stamped
-    ):
+    if any(_OWN_WORDS.search(line) for line in stamped):
         return 0.9
     known = any(pattern.search(line) for line in start for pattern, _ in _RULES)
     return 0.55 if known and stamped else 0.0

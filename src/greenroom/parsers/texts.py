@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from typing import cast
 
 MAX_LINE_CHARS = 2000
 """Longer lines are clipped: no tool meant here prints one, and patterns stay quick."""
@@ -81,12 +82,20 @@ def load_json(text: str, *, mend: bool = False) -> object:
         if tried >= _JSON_TRIES:
             break
         body = text[start.end() - 1 :]
-        for candidate in (body, _mend(body)) if mend else (body,):
+        try:
+            return cast("object", decoder.raw_decode(body)[0])
+        except json.JSONDecodeError as error:
+            began = "\n" in body[: error.pos]
+        except (ValueError, RecursionError):
+            began = True
+        if mend:
             try:
-                value: object = decoder.raw_decode(candidate)[0]
+                return cast("object", decoder.raw_decode(_mend(body))[0])
             except (ValueError, RecursionError):
-                continue
-            return value
+                pass
+        if began:
+            # It was JSON and is cut or broken: an object from its inside would tell a part as the whole.
+            return None
     return None
 
 
