@@ -5,6 +5,7 @@ from healthy import ask, codes, expect, gpus
 from hypothesis import given
 from hypothesis import strategies as st
 
+from greenroom import faults
 from greenroom.checks.frame import Looked, NotApplicable, load_all
 from greenroom.probes.host import ProbeUnavailable
 from greenroom.probes.nvml import LOST, NOT_SUPPORTED, RESET_REQUIRED, Driver
@@ -177,6 +178,10 @@ def test_xid_names_the_gpu_and_counts_an_incident_once():
     assert answer.findings[0].measured == "500"
 
 
+def test_the_xid_check_finds_the_family_of_the_catalogue():
+    assert load_all()["kernel_log.xid"].detects == faults.codes("xid")
+
+
 def test_user_xids_are_notes_and_do_not_fail():
     answer = ask("kernel_log.xid", host=_kmsg(XID.format(code=43)))
     assert [finding.severity for finding in answer.findings] == ["note"]
@@ -205,6 +210,26 @@ def test_xid_before_the_last_admission_is_history():
 def test_the_drivers_own_word_on_recovery(action, found):
     line = f"NVRM: Xid (PCI:0000:1c:00): 154, GPU recovery action changed from 0x0 (None) to {action}"
     assert codes(ask("kernel_log.xid", host=_kmsg(line))) == found
+
+
+def test_the_driver_s_word_outranks_the_catalogue_and_follow_ups_are_no_findings():
+    change = "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+    lines = [XID.format(code=62), *[XID.format(code=45)] * 40, XID.format(code=154).replace("text", change)]
+    (finding,) = ask("kernel_log.xid", host=_kmsg(*lines)).findings
+    assert (finding.code, finding.severity, finding.remedy) == ("gpu.xid.62", "fail", "reboot")
+    assert finding.measured == "1"
+
+
+def test_an_nvlink5_report_is_judged_by_its_sub_code():
+    line = "NVRM: Xid (PCI:0000:1c:00): 149, {unit}  {word}  XC0 i0 Link 01 ({intr} {status} 0x0 0x0 0x0 0x0)"
+    down = line.format(unit="NETIR_LINK_EVT", word="Fatal", intr="0x025001c6", status="0x00000000")
+    noisy = line.format(unit="NETIR_BER_EVENT", word="Nonfatal", intr="0x00086226", status="0x00000001")
+    found = [
+        finding.severity
+        for text in (down, noisy)
+        for finding in ask("kernel_log.xid", host=_kmsg(text)).findings
+    ]
+    assert found == ["fail", "suspect"]
 
 
 def test_empty_or_unreadable_kernel_log_is_no_pass():

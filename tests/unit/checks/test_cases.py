@@ -1,0 +1,33 @@
+"""Every check can pass and can find every fault it claims; the matrix page says with which case."""
+
+from collections import Counter
+
+import pytest
+from cases import all_cases
+from healthy import codes
+
+from greenroom.checks.frame import Looked, load_all
+
+CASES = all_cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.check}-{case.about}")
+def test_the_check_says_what_is_so(case):
+    answer = case.ask()
+    assert isinstance(answer, Looked)
+    assert answer.looked
+    assert set(codes(answer)) == set(case.finds), answer
+
+
+def test_no_two_cases_of_a_check_have_the_same_name():
+    assert max(Counter((case.check, case.about) for case in CASES).values()) == 1
+
+
+def test_every_check_has_a_good_case():
+    assert set(load_all()) == {case.check for case in CASES if not case.finds}
+
+
+@pytest.mark.parametrize("check", load_all().values(), ids=lambda check: check.name)
+def test_every_fault_a_check_claims_is_shown(check):
+    shown = {code for case in CASES if case.check == check.name for code in case.finds}
+    assert shown == check.detects
