@@ -107,7 +107,7 @@ class LocalHost:
             from greenroom.probes.isolation import call_isolated  # noqa: PLC0415 - it needs this module
 
             try:
-                return call_isolated(lambda: self.space(path), timeout_s=timeout_s)
+                return call_isolated(lambda: self.space(path), timeout_s=timeout_s, grace_s=0.1)
             except ProbeUnavailable as error:
                 text = str(error)
                 raise ProbeUnavailable(text if text.startswith(path) else f"{path}: {text}") from error
