@@ -11,6 +11,7 @@ from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, 
 from greenroom.checks.optional import number_of, read_number, read_text, split_pairs
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
+from greenroom.parsers.texts import number
 from greenroom.probes.host import Host, ProbeUnavailable
 
 ROOT = "/sys/bus/pci/devices"
@@ -154,7 +155,8 @@ def _link(host: Host, name: str, which: str) -> _Link | None:
     if not name:
         return None
     width = read_number(host, f"{ROOT}/{name}/{which}_link_width")
-    gen = GENERATIONS.get(read_text(host, f"{ROOT}/{name}/{which}_link_speed").split(" ")[0])
+    speed = number(read_text(host, f"{ROOT}/{name}/{which}_link_speed"))
+    gen = GENERATIONS.get(speed or 0.0)
     return _Link(gen, width) if gen and width and width < NO_LINK_WIDTH else None
 
 

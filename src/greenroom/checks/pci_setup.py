@@ -35,7 +35,7 @@ def count_errors(host: Host, path: str) -> int | None:
 def errors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """No device has had a fatal PCI Express error since the boot (AER counters of the kernel).
 
-    The counters bear no date: whether they still grow, and whether corrected ones do, is for counters.growing.
+    The counters bear no date: whether they, and corrected ones, still grow is for counters.growing.
     """
     looked: Json = {"devices": 0}
     findings: list[Finding] = []
