@@ -23,18 +23,8 @@ ALL_ONES = "\ufffd" * 64
 """The header of a device that does not answer: 64 bytes ff, as text."""
 NO_LINK_WIDTH = 63
 """The field for the width, all ones."""
-GENERATIONS = {
-    "2.5": 1,
-    "5.0": 2,
-    "5": 2,
-    "8.0": 3,
-    "8": 3,
-    "16.0": 4,
-    "16": 4,
-    "32.0": 5,
-    "32": 5,
-    "64.0": 6,
-}
+GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
+"""By GT/s."""
 _LINK = re.compile(r"(?P<gen>[1-7])x(?P<width>\d{1,2})$")
 
 
