@@ -104,7 +104,7 @@ def log(text, *, at_s=5000):
 
 
 def _lines():
-    """Lines of drivers with the code that each tells of, from the tests of the rules: a new rule is a new case."""
+    """Line of a driver -> code, from the tests of the rules: a new rule there is a new case here."""
     path = Path(__file__).parents[2] / "parsers" / "test_kernel_faults.py"
     found = importlib.util.spec_from_file_location("lines_of_drivers", path)
     module = importlib.util.module_from_spec(found)
@@ -112,7 +112,13 @@ def _lines():
     return {line: code for line, (code, *_) in module.LINES.items()}
 
 
-DRIVERS = _lines()
+AMD = "amdgpu 0000:c3:00.0: amdgpu:"
+DRIVERS = _lines() | {
+    "[Hardware Error]: Corrected error, no action required. CPU 3, bank 17": "host.mce.corrected",
+    "nvme1n1: I/O Cmd(0x2) @ LBA 8, 8 blocks, I/O Error (sct 0x2 / sc 0x86)": "nvme.access_denied",
+    f"{AMD} {{1}}[Hardware Error]: Accelerator Check Architecture events logged": "gpu.amd.aca",
+    f"{AMD} GPU reset(2) failed": "gpu.amd.reset_failed",
+}
 XID = "NVRM: Xid (PCI:0000:1a:00): {}, pid=1, name=x, something"
 ASKED = "NVRM: Xid (PCI:0000:1a:00): 154, GPU recovery action changed from 0x0 (None) to 0x{} (x)"
 RECOVERY = {"reset": 1, "reboot": 2, "drain": 4, "other": 5}
