@@ -21,9 +21,9 @@ ABOUT = {
     "memory": "Host memory and processors: EDAC and MCE",
     "nic": "Network adapters",
     "nvme": "Drives",
+    "host_checks": "What the checks of host, network and storage find",
     "amd": "GPUs of AMD and Intel",
     "texts": "What only texts tell",
-    "host_checks": "What the checks of host, network and storage find",
     "own": "What our checks of the host and the kernel log find besides",
 }
 _NOTE = "Made by `python -m greenroom.faults.docs docs/faults`; do not edit."

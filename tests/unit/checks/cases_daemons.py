@@ -114,7 +114,8 @@ def _lines():
 
 AMD = "amdgpu 0000:c3:00.0: amdgpu:"
 DRIVERS = _lines() | {
-    "[Hardware Error]: Corrected error, no action required. CPU 3, bank 17": "host.mce.corrected",
+    "[Hardware Error]: Corrected error, no action required. MCE error: Corrected error, no action required, "
+    "CPU 3, bank 17": "host.mce.corrected",
     "nvme1n1: I/O Cmd(0x2) @ LBA 8, 8 blocks, I/O Error (sct 0x2 / sc 0x86)": "nvme.access_denied",
     f"{AMD} {{1}}[Hardware Error]: Accelerator Check Architecture events logged": "gpu.amd.aca",
     f"{AMD} GPU reset(2) failed": "gpu.amd.reset_failed",
