@@ -87,6 +87,8 @@ def _ask_runtime(host: Host, name: str) -> str | None:
         return str(error)
     if ran is None:
         return None
+    if "Unimplemented" in ran.stderr:  # Docker's own containerd: it answers, and serves no Kubernetes
+        return ""
     return "" if ran.rc == 0 else f"{argv[0]}: {(ran.stderr or ran.stdout).strip():.150}"
 
 
@@ -96,7 +98,6 @@ def _ask_runtime(host: Host, name: str) -> str | None:
     detects={"host.container.cdi"},
     expects={"containers.cdi"},
     stage=Stage.WARN,
-    vendors={"nvidia"},
 )
 def cdi(facts: Facts, host: Host, expected: Expected) -> Answer:
     """The GPUs are described for containers (CDI), by the driver that is loaded and not by an older one."""
@@ -169,7 +170,7 @@ def slurm(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
     if not wanted and not any(host.exists(path) for path in SLURM):
         return NotApplicable("the node does not belong to Slurm, as far as can be seen")
     name = host.read("/proc/sys/kernel/hostname").strip().split(".")[0]
-    ran = run_if_installed(host, ["scontrol", "-o", "show", "node", name], timeout_s=TOOL_TIMEOUT_S)
+    ran = run_if_installed(host, ["scontrol", "show", "node", name], timeout_s=TOOL_TIMEOUT_S)
     if ran is None and not wanted:
         return NotApplicable("scontrol is not installed here")
     text = ran.stdout if ran else ""

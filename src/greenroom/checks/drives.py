@@ -13,6 +13,7 @@ from greenroom.probes.host import Host, ProbeUnavailable
 
 ROOT = "/sys/class/nvme"
 SECTOR_BYTES = 512
+SENSORS = ("hwmon*", "device/hwmon/hwmon*")
 TOOL_TIMEOUT_S = 5.0
 STATES = {"dead": "nvme.dead", "deleting": "nvme.dead", "resetting": "nvme.reset", "connecting": "nvme.reset"}
 
@@ -76,7 +77,8 @@ def _judge(host: Host, name: str, row: Json, expected: Expected) -> list[Finding
                 threshold=expected["nvme.size_gb_min"],
             )
         )
-    for path in host.glob(f"{ROOT}/{name}/hwmon*/temp1_input"):
+    # Where the sensor stands has changed with Linux 5.9.
+    for path in (path for place in SENSORS for path in host.glob(f"{ROOT}/{name}/{place}/temp1_input")):
         # Thousandths of a degree; temp1_max is the drive's own warning limit (drivers/nvme/host/hwmon.c).
         now, limit = read_number(host, path), read_number(host, path.replace("_input", "_max"))
         row["temperature_c"] = None if now is None else now // 1000

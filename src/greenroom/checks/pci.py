@@ -30,31 +30,28 @@ _LINK = re.compile(r"(?P<gen>[1-7])x(?P<width>\d{1,2})$")
 
 @check("pci.answering", cost_s=0.05, detects={"pcie.config_unreadable"})
 def answering(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
-    """Every drive, adapter and GPU on the bus answers: its configuration space does not read all ones.
+    """Every PCI Express drive, adapter and GPU answers: its registers do not read all ones.
 
-    The kernel remembers vendor and class of a device that is gone; the configuration is read from it
-    each time. One that sleeps (D3) is not woken.
+    The kernel remembers vendor and class of a device that is gone, and reads the state of its link anew
+    each time; only where that is all ones is the header looked at. A device that sleeps (D3) is not woken.
     """
-    devices = [path.split("/")[-2] for path in host.glob(f"{ROOT}/*/class")]
-    if not devices:
-        return NotApplicable("no PCI bus is here")
+    devices = [path.split("/")[-2] for path in host.glob(f"{ROOT}/*/current_link_width")]
     asked, findings = 0, []
     for name in devices:
         if not read_text(host, f"{ROOT}/{name}/class").startswith(LOOKED_AT):
             continue
         if read_text(host, f"{ROOT}/{name}/power_state").startswith("D3"):
             continue
-        gone = read_number(host, f"{ROOT}/{name}/current_link_width") == NO_LINK_WIDTH
+        asked += 1
+        width = read_number(host, f"{ROOT}/{name}/current_link_width")
+        if width is not None and width != NO_LINK_WIDTH:
+            continue
         header = read_text(host, f"{ROOT}/{name}/config")
-        asked += bool(header)
-        if header.startswith(ALL_ONES) or (gone and not header):
-            identity = _identity(host, name)
-            message = f"{identity} reads all ones: it has fallen off the bus"
-            findings.append(
-                found("pcie.config_unreadable", subject=name, message=message, measured="ff ff ff ff")
-            )
-    if not asked and not findings:
-        return NotApplicable("no drive, adapter or GPU is on the PCI bus")
+        if header.startswith(ALL_ONES) or not header:
+            message = f"{_identity(host, name)} reads all ones: it has fallen off the bus"
+            findings.append(found("pcie.config_unreadable", subject=name, message=message, measured="ff ff"))
+    if not asked:
+        return NotApplicable("no drive, adapter or GPU with a PCI Express link is here")
     return Looked(looked={"devices": len(devices), "asked": asked}, findings=tuple(findings))
 
 

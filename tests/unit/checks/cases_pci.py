@@ -72,16 +72,21 @@ FATAL, NONFATAL, CORRECTED = (f"{PCI}/{CARD}/aer_dev_{kind}" for kind in ("fatal
 GROWING = "counters.growing"
 CASES = [
     good("pci.answering", "an adapter", host=host(device())),
-    bad(
+    good(
         "pci.answering",
-        "pcie.config_unreadable",
-        "it reads all ones",
-        host=host(device(header="\ufffd" * 64)),
+        "a GPU that sleeps",
+        host=host(device(width=63), {f"{PCI}/{CARD}/power_state": "D3cold"}, device("0000:42:00.0")),
     ),
     bad(
         "pci.answering",
         "pcie.config_unreadable",
-        "only its link tells",
+        "it reads all ones",
+        host=host(device(header="\ufffd" * 64, width=63)),
+    ),
+    bad(
+        "pci.answering",
+        "pcie.config_unreadable",
+        "its header cannot be read",
         host=host(device(header="", width=63)),
     ),
     good("pci.devices", "two of two", host=host(device(), device("0000:42:00.0")), expected=TWO),
