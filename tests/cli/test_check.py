@@ -21,7 +21,8 @@ BANNED = {
     "asyncio", "http", "ssl", "email", "sqlite3", "multiprocessing", "concurrent", "ctypes", "pynvml", "torch",
     "prometheus_client", "logging", "xml", "argparse",
 }  # fmt: skip
-MAX_MODULES = 205
+MAX_MODULES = 180
+"""Besides the checks' own, which are one a domain."""
 PROGRAM = """
 import sys
 from greenroom.cli.main import main
@@ -39,7 +40,8 @@ def test_start_up_rule():
     modules = ran.stderr.split()
     assert "greenroom.runner.run" in modules
     assert not BANNED & {name.partition(".")[0] for name in modules}
-    assert len(modules) <= MAX_MODULES
+    others = [name for name in modules if not name.startswith("greenroom.checks.")]
+    assert len(others) <= MAX_MODULES
 
 
 def report(verdict: Verdict, *results: CheckResult) -> Report:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicable, check, found
 from greenroom.checks.optional import run_if_installed
 from greenroom.model.results import Finding
 from greenroom.model.words import Stage
-from greenroom.parsers import ipmi_sdr, ipmi_sel
-from greenroom.parsers.texts import number
 from greenroom.probes.host import Host, ProbeUnavailable
+
+if TYPE_CHECKING:
+    from greenroom.parsers.ipmi_sel import Event
 
 DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
 TOOL_TIMEOUT_S = 20.0
@@ -54,11 +56,13 @@ def events(facts: Facts, host: Host, expected: Expected) -> Answer:
     listed = _ask(host, ["ipmitool", "sel", "elist", "last", LAST], expected)
     if isinstance(listed, NotApplicable):
         return listed
+    from greenroom.parsers import ipmi_sel  # noqa: PLC0415 - only where there is a controller
+
     told = list(ipmi_sel.parse_events(listed))
     since = (facts.since or _boot_time(host)) - CLOCK_S
     undated = sum(1 for event in told if event.at is None)
     new = [event for event in ipmi_sel.standing(told) if event.at is not None and event.at >= since]
-    by_kind: dict[tuple[str, str], list[ipmi_sel.Event]] = {}
+    by_kind: dict[tuple[str, str], list[Event]] = {}
     for event in new:
         if event.code:
             by_kind.setdefault((event.code, event.sensor), []).append(event)
@@ -112,6 +116,8 @@ def sensors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     text = _ask(host, ["ipmitool", "sdr", "elist"], expected)
     if isinstance(text, NotApplicable):
         return text
+    from greenroom.parsers import ipmi_sdr  # noqa: PLC0415 - only where there is a controller
+
     shown = [sensor for sensor in ipmi_sdr.parse_sensors(text) if sensor.state not in ("ns", "na", "us")]
     if not shown:
         raise ProbeUnavailable("ipmitool: shows no sensor")
@@ -120,7 +126,7 @@ def sensors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
             sensor.code,
             subject=sensor.name,
             message=sensor.value or sensor.state,
-            measured=_measured(sensor),
+            measured=sensor.value[:40] or sensor.state,
             evidence=(sensor.text,),
         )
         for sensor in shown
@@ -129,10 +135,6 @@ def sensors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     return Looked(
         looked={"sensors": len(shown), "near": [one.name for one in shown if one.near]}, findings=findings
     )
-
-
-def _measured(sensor: ipmi_sdr.Sensor) -> str:
-    return sensor.value if number(sensor.value) is not None else sensor.state
 
 
 def _no_controller(host: Host, expected: Expected) -> NotApplicable | None:

@@ -9,7 +9,6 @@ from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, 
 from greenroom.checks.optional import number_of, read_number, read_text
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers import bond as parser
 from greenroom.probes.host import Host, ProbeUnavailable
 
 ROOT = "/proc/net/bonding"
@@ -32,6 +31,8 @@ def members(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     names = [path.split("/")[-1] for path in host.glob(f"{ROOT}/*")]
     if not names:
         return NotApplicable("no bond is set up here")
+    from greenroom.parsers import bond as parser  # noqa: PLC0415 - only where there is a bond
+
     looked: Json = {}
     findings: list[Finding] = []
     for name in names:

@@ -9,7 +9,6 @@ from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicab
 from greenroom.checks.optional import read_text, run_if_installed
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers import scontrol
 from greenroom.probes.host import Host, ProbeUnavailable
 
 TOOL_TIMEOUT_S = 5.0
@@ -20,6 +19,8 @@ SOCKETS = {
 }
 CDI_FOLDERS = ("/etc/cdi", "/var/run/cdi")
 CDI_KIND = "nvidia.com/gpu"
+TOOLKIT = ("/usr/bin/nvidia-ctk", "/usr/bin/nvidia-container-runtime", "/usr/local/nvidia/toolkit/nvidia-ctk")
+"""By the packages of the distributions, and by the GPU operator."""
 _LIBRARY = re.compile(r"libcuda\.so\.(\d+\.\d+(?:\.\d+)?)")
 KUBELET = "/var/lib/kubelet"
 HEALTHZ = "http://127.0.0.1:10248/healthz"
@@ -126,6 +127,34 @@ def cdi(facts: Facts, host: Host, expected: Expected) -> Answer:
 
 
 @check(
+    "containers.toolkit",
+    cost_s=0.01,
+    detects={"host.container.toolkit"},
+    expects={"containers.toolkit"},
+    stage=Stage.WARN,
+)
+def toolkit(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
+    """The NVIDIA container toolkit is installed: without it no container sees a GPU."""
+    wanted = expected["containers.toolkit"]
+    if wanted.value is not True:
+        return NotApplicable("no container toolkit is expected")
+    there = [path for path in TOOLKIT if host.exists(path)]
+    findings: tuple[Finding, ...] = ()
+    if not there:
+        message = f"none of {', '.join(TOOLKIT)} is there"
+        findings = (
+            found(
+                "host.container.toolkit",
+                subject="toolkit",
+                message=message,
+                measured="absent",
+                threshold=wanted,
+            ),
+        )
+    return Looked(looked={"looked_for": list(TOOLKIT), "found": there}, findings=findings)
+
+
+@check(
     "kubelet.healthy",
     needs={"curl"},
     cost_s=0.2,
@@ -173,6 +202,8 @@ def slurm(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
     ran = run_if_installed(host, ["scontrol", "show", "node", name], timeout_s=TOOL_TIMEOUT_S)
     if ran is None and not wanted:
         return NotApplicable("scontrol is not installed here")
+    from greenroom.parsers import scontrol  # noqa: PLC0415 - only where there is Slurm
+
     text = ran.stdout if ran else ""
     nodes = [node for node in scontrol.parse_shown(text) if node.flags]
     if not nodes:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicable, check, found
 from greenroom.checks.optional import read_number, read_text, run_if_installed
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers import nvme_smart, smart_state, smartctl
-from greenroom.parsers.smart_state import Smart
 from greenroom.probes.host import Host, ProbeUnavailable
+
+if TYPE_CHECKING:
+    from greenroom.parsers.smart_state import Smart
 
 ROOT = "/sys/class/nvme"
 SECTOR_BYTES = 512
@@ -117,6 +120,8 @@ def smart(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
     names = _local_drives(host)
     if not names:
         return NotApplicable("no NVMe drive is here")
+    from greenroom.parsers.smart_state import find_flaws  # noqa: PLC0415 - only where there is a drive
+
     looked: Json = {}
     findings: list[Finding] = []
     silent = []
@@ -135,7 +140,7 @@ def smart(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
             "media_errors": state.media_errors,
             "critical_warning": state.critical_warning,
         }
-        for code, reading in smart_state.find_flaws(state):
+        for code, reading in find_flaws(state):
             value = getattr(state, reading, None)
             evidence = (state.evidence.get(reading, ""),)
             message = f"{reading} is {value}"
@@ -149,6 +154,8 @@ def smart(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
 
 def _ask(host: Host, name: str) -> Smart | None:
     """The drive's readings by the first tool that has some; None: no tool is installed."""
+    from greenroom.parsers import nvme_smart, smartctl  # noqa: PLC0415 - only where there is a drive
+
     answered = None
     for argv, parse in (
         (["nvme", "smart-log", "-o", "json", f"/dev/{name}"], nvme_smart.parse_smart_log),

@@ -11,7 +11,6 @@ from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, 
 from greenroom.checks.optional import number_of, read_number, read_text, split_pairs
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers.texts import number
 from greenroom.probes.host import Host, ProbeUnavailable
 
 ROOT = "/sys/bus/pci/devices"
@@ -23,7 +22,7 @@ ALL_ONES = "\ufffd" * 64
 """The header of a device that does not answer: 64 bytes ff, as text."""
 NO_LINK_WIDTH = 63
 """The field for the width, all ones."""
-GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
+GENERATIONS = {"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
 """By GT/s."""
 _LINK = re.compile(r"(?P<gen>[1-7])x(?P<width>\d{1,2})$")
 
@@ -142,8 +141,8 @@ def _link(host: Host, name: str, which: str) -> _Link | None:
     if not name:
         return None
     width = read_number(host, f"{ROOT}/{name}/{which}_link_width")
-    speed = number(read_text(host, f"{ROOT}/{name}/{which}_link_speed"))
-    gen = GENERATIONS.get(speed or 0.0)
+    speed = read_text(host, f"{ROOT}/{name}/{which}_link_speed").split(" ")[0]  # "16.0 GT/s PCIe", "Unknown"
+    gen = GENERATIONS.get(speed.removesuffix(".0"))
     return _Link(gen, width) if gen and width and width < NO_LINK_WIDTH else None
 
 

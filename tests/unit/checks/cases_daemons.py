@@ -17,7 +17,7 @@ from greenroom.probes.recorded import RecordedHost
 CONTAINERD = {"/run/containerd/containerd.sock": ""}
 DOCKER = {"/run/docker.sock": ""}
 BOTH = expect(containers__runtimes=["containerd", "docker"])
-CDI = expect(containers__cdi=True)
+CDI, TOOLKIT = expect(containers__cdi=True), expect(containers__toolkit=True)
 
 
 def spec(version):
@@ -135,6 +135,8 @@ CASES = [
     good("containers.cdi", "of the driver in use", host=spec("570.124.06"), expected=CDI),
     bad("containers.cdi", "host.container.cdi", "of an older driver", host=spec("550.54.15"), expected=CDI),
     bad("containers.cdi", "host.container.cdi", "not made", host=host({}), expected=CDI),
+    good("containers.toolkit", "there", host=host({"/usr/bin/nvidia-ctk": ""}), expected=TOOLKIT),
+    bad("containers.toolkit", "host.container.toolkit", "not there", host=host({}), expected=TOOLKIT),
     good("kubelet.healthy", "ok", host=host(KUBELET, curl="ok")),
     bad("kubelet.healthy", "host.kubelet", "is not started", host=host(KUBELET, curl=ran(rc=7, stderr="refused"))),
     bad("kubelet.healthy", "host.kubelet", "sick", host=host(KUBELET, curl="[-]syncloop failed")),

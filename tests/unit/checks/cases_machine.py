@@ -67,6 +67,11 @@ def nodes(count):
     return host({f"{NODE}/node{index}/cpulist": "0\n" for index in range(count)})
 
 
+def distances(*rows):
+    return host({f"{NODE}/node{index}/distance": f"{row}\n" for index, row in enumerate(rows)})
+
+
+FAR = expect(processor__numa_distances=["10 21", "21 10"])
 LIMITS = """\
 Limit                     Soft Limit           Hard Limit           Units
 Max stack size            {}            unlimited            bytes
@@ -172,6 +177,14 @@ PROCESSOR = [
     ),
     good("processor.numa", "two", host=nodes(2), expected=expect(processor__numa_nodes=2)),
     bad("processor.numa", "host.numa.layout", "one", host=nodes(1), expected=expect(processor__numa_nodes=2)),
+    good("processor.numa", "as far as declared", host=distances("10 21", "21 10"), expected=FAR),
+    bad(
+        "processor.numa",
+        "host.numa.layout",
+        "nearer than declared",
+        host=distances("10 12", "12 10"),
+        expected=FAR,
+    ),
     good("processor.frequency", "as it can", host=host(cpus()), expected=expect(processor__mhz_min=3800)),
     bad(
         "processor.frequency",

@@ -20,7 +20,7 @@ HUNG = ProbeUnavailable("nvme: not back after 5 s, killed")
 
 # Nothing is here and nothing is expected.
 NOTHING = [
-    "bmc.events", "bmc.sensors", "bonds.members", "bonds.mtu", "containers.cdi", "containers.runtime",
+    "bmc.events", "bmc.sensors", "bonds.members", "bonds.mtu", "containers.cdi", "containers.runtime", "containers.toolkit",
     "counters.growing", "infiniband.firmware", "infiniband.flaps", "infiniband.pkeys", "kernel.cgroup",
     "kernel.thp", "kernel.version", "kubelet.healthy", "limits.jobs", "memory.hugepages", "memory.modules",
     "memory.swap", "network.count", "network.versions", "nvme.drives", "nvme.smart", "pci.acs", "pci.answering",
@@ -69,6 +69,7 @@ EXPECTED = [
     ("pci.links", {"pci__links": ["15b3:1021=5x16"]}, "none of the declared"),
     ("processor.affinity", {"processor__affinity": [f"{CARD}=0"]}, "numa_node"),
     ("processor.frequency", {"processor__mhz_min": 3800}, "no frequencies"),
+    ("processor.numa", {"processor__numa_distances": ["10"]}, "node0/distance"),
     ("processor.smt", {"processor__smt": True}, "smt/active"),
     ("slurm.node", {"slurm__expected": True}, "hostname"),
 ]
