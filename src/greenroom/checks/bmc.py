@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from greenroom.parsers.ipmi_sel import Event
 
 DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
+TOOL = ("env", "TZ=UTC", "ipmitool")
+"""From 1.8.19 on it prints local time: the controller's own is asked for."""
+COMMAND_NOT_FOUND = 127
+"""Exit code of env(1)."""
 TOOL_TIMEOUT_S = 20.0
 """A slow controller takes seconds for a hundred events."""
 LAST = "100"
@@ -53,7 +57,7 @@ def events(facts: Facts, host: Host, expected: Expected) -> Answer:
     """
     if reason := _no_controller(host, expected):
         return reason
-    listed = _ask(host, ["ipmitool", "sel", "elist", "last", LAST], expected)
+    listed = _ask(host, [*TOOL, "sel", "elist", "last", LAST], expected)
     if isinstance(listed, NotApplicable):
         return listed
     from greenroom.parsers import ipmi_sel  # noqa: PLC0415 - only where there is a controller
@@ -76,7 +80,7 @@ def events(facts: Facts, host: Host, expected: Expected) -> Answer:
         )
         for (code, sensor), seen in by_kind.items()
     ]
-    info = host.run(["ipmitool", "sel", "info"], timeout_s=TOOL_TIMEOUT_S)
+    info = host.run([*TOOL, "sel", "info"], timeout_s=TOOL_TIMEOUT_S)
     match = _USED.search(info.stdout)
     if not match:
         raise ProbeUnavailable(
@@ -113,7 +117,7 @@ def sensors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     """
     if reason := _no_controller(host, expected):
         return reason
-    text = _ask(host, ["ipmitool", "sdr", "elist"], expected)
+    text = _ask(host, [*TOOL, "sdr", "elist"], expected)
     if isinstance(text, NotApplicable):
         return text
     from greenroom.parsers import ipmi_sdr  # noqa: PLC0415 - only where there is a controller
@@ -148,12 +152,12 @@ def _no_controller(host: Host, expected: Expected) -> NotApplicable | None:
 
 def _ask(host: Host, argv: list[str], expected: Expected) -> str | NotApplicable:
     ran = run_if_installed(host, argv, timeout_s=TOOL_TIMEOUT_S)
-    if ran is None:
+    if ran is None or ran.rc == COMMAND_NOT_FOUND:
         if expected["bmc.expected"].value is True:
             raise ProbeUnavailable("ipmitool: not installed")
         return NotApplicable("ipmitool is not installed")
     if ran.rc:
-        raise ProbeUnavailable(f"{' '.join(argv[:3])}: {(ran.stderr.strip() or f'exit {ran.rc}'):.150}")
+        raise ProbeUnavailable(f"{' '.join(argv[2:])}: {(ran.stderr.strip() or f'exit {ran.rc}'):.150}")
     return ran.stdout
 
 

@@ -52,7 +52,10 @@ def events(sensor="", event="", *, used=12):
         rows += f"   5 | 12/01/2026 | 11:45:00 | {sensor} | {event} | Asserted\n"
     return RecordedHost(
         files={"/dev/ipmi0": "", "/proc/uptime": "7200.0 1.0\n"},
-        commands={"ipmitool sel elist last": rows, "ipmitool sel info": INFO.format(used)},
+        commands={
+            "env TZ=UTC ipmitool sel elist last": rows,
+            "env TZ=UTC ipmitool sel info": INFO.format(used),
+        },
         clock=NOW,
     )
 
@@ -91,7 +94,7 @@ SENSORS = {
 
 
 def sensors(row=""):
-    return RecordedHost(files={"/dev/ipmi0": ""}, commands={"ipmitool sdr elist": SDR + row})
+    return RecordedHost(files={"/dev/ipmi0": ""}, commands={"env TZ=UTC ipmitool sdr elist": SDR + row})
 
 
 def log(text, *, at_s=5000):

@@ -83,9 +83,9 @@ def test_what_is_expected_and_cannot_be_looked_at_is_unable(check, wanted, says)
 
 BMC = {"/dev/ipmi0": "", "/proc/uptime": "1 1\n"}
 ODD = [
-    ("bmc.events", host(BMC, ipmitool=ran(rc=1, stderr="Could not open device")), {}, "Could not open device"),
-    ("bmc.events", host(BMC, **{"ipmitool sel elist": "", "ipmitool sel info": "odd"}), {}, "how full"),
-    ("bmc.sensors", host(BMC, ipmitool="Temp | 04h | ns  |  7.1 | No Reading\n"), {}, "no sensor"),
+    ("bmc.events", host(BMC, env=ran(rc=1, stderr="Could not open device")), {}, "Could not open device"),
+    ("bmc.events", host(BMC, **{"env TZ=UTC ipmitool sel elist": "", "env TZ=UTC ipmitool sel info": "odd"}), {}, "how full"),
+    ("bmc.sensors", host(BMC, env="Temp | 04h | ns  |  7.1 | No Reading\n"), {}, "no sensor"),
     ("bmc.sensors", host(BMC), {"bmc__expected": True}, "ipmitool: not installed"),
     ("bonds.members", host({f"{BONDING}/bond0": f"Bonding Mode: {LACP}\nMII Status: up\n"}), {}, "no member"),
     ("bonds.mtu", bond(), {"network__mtu": ["eth0=jumbo"]}, "expected a number"),
@@ -122,6 +122,7 @@ def test_odd_answers_are_unable(check, machine, wanted, says):
         ("slurm.node", host(SLURM)),
         ("bmc.events", host(BMC)),
         ("bmc.sensors", host(BMC)),
+        ("bmc.sensors", host(BMC, env=ran(rc=127, stderr="env: 'ipmitool': No such file or directory"))),
     ],
 )
 def test_a_tool_that_is_not_installed_and_nothing_expected_is_skipped(check, machine):
@@ -262,9 +263,9 @@ def test_the_log_of_the_controller_is_never_cleared():
     ask("bmc.events", host=machine)
     ask(
         "bmc.sensors",
-        host=RecordedHost(files={"/dev/ipmi0": ""}, commands={"ipmitool": "FAN1 | 9 RPM | ok\n"}),
+        host=RecordedHost(files={"/dev/ipmi0": ""}, commands={"env": "FAN1 | 9 RPM | ok\n"}),
     )
-    assert {argv[:3] for argv in machine.ran} == {("ipmitool", "sel", "elist"), ("ipmitool", "sel", "info")}
+    assert {argv[2:5] for argv in machine.ran} == {("ipmitool", "sel", "elist"), ("ipmitool", "sel", "info")}
 
 
 def test_lines_of_one_trouble_are_one_finding():
