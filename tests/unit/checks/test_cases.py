@@ -17,6 +17,10 @@ def test_the_check_says_what_is_so(case):
     assert isinstance(answer, Looked)
     assert answer.looked
     assert set(codes(answer)) == set(case.finds), answer
+    for finding in answer.findings:
+        assert finding.subject
+        assert finding.message
+        assert finding.source
 
 
 def test_no_two_cases_of_a_check_have_the_same_name():
