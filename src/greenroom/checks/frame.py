@@ -46,9 +46,11 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """There is nothing here to look at, and nothing was expected: skipped, for this reason."""
+    """There is nothing here to look at, or nothing is expected of it: skipped, for this reason."""
 
     reason: str
+    looked: Json = field(default_factory=dict)
+    """What was seen all the same: `expect learn` and `drift` go by it."""
 
 
 Answer = Looked | NotApplicable

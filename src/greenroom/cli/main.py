@@ -16,6 +16,7 @@ COMMANDS = {
     "check-nodes": ("check_nodes", "Ask for a check of nodes of the cluster."),
     "checks": ("checks", "List the checks: cost, needs, faults detected."),
     "diagnose": ("diagnose", "What a pasted log or a tool's output means."),
+    "drift": ("drift", "Which nodes are set up otherwise than the others."),
     "explain": ("explain", "Why a node is where it is: event, rule, action."),
     "groups": ("groups", "Progress of the groups."),
     "hold": ("operator", "Hold a node out of the scheduler."),
