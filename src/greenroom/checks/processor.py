@@ -59,9 +59,9 @@ def governor(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: A
 def numa(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """There are as many NUMA nodes as the machine was set up with, each with memory."""
     wanted = expected.number("processor.numa_nodes")
-    if wanted is None:
-        return NotApplicable("no number of NUMA nodes is expected")
     nodes = host.glob(f"{NODE}/node*/cpulist")
+    if wanted is None:
+        return NotApplicable("no number of NUMA nodes is expected", looked={"nodes": len(nodes)})
     findings: tuple[Finding, ...] = ()
     if len(nodes) != wanted:
         findings = (

@@ -17,6 +17,7 @@ COMMANDS = {
     "checks": ("checks", "List the checks: cost, needs, faults detected."),
     "diagnose": ("diagnose", "What a pasted log or a tool's output means."),
     "drift": ("drift", "Which nodes are set up otherwise than the others."),
+    "expect": ("expect", "What a healthy machine looks like: learn, show, diff, lint."),
     "explain": ("explain", "Why a node is where it is: event, rule, action."),
     "groups": ("groups", "Progress of the groups."),
     "hold": ("operator", "Hold a node out of the scheduler."),

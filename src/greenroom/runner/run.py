@@ -67,10 +67,12 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     """
     tell = progress or Progress()
     profile, started_at, started = PROFILES[wish.profile], host.now(), time.monotonic()
-    load_expected(site_file=wish.expected_file)  # a wrong file is said before anything takes time
+    load_expected(
+        site_file=wish.expected_file, match=False
+    )  # a wrong file is said before anything takes time
     todo, off = load_site(wish.site_file, load_all()).apply(load_all(), started_at)
     gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
-    expected = _expect(wish, gpus)
+    expected = _expect(wish, gpus, host)
     facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(host), since=wish.since)
     plan = make_plan(todo, profile, only=wish.only)
     tell.planned(plan)
@@ -107,12 +109,19 @@ def longest_s(profile: Profile) -> float:
     return NVML_LIMIT_S + profile.limit_s + 5.0
 
 
-def _expect(wish: Wish, gpus: GpuFacts) -> Expected:
+def _expect(wish: Wish, gpus: GpuFacts, host: Host) -> Expected:
     names = [gpu.name for gpu in gpus.gpus if gpu.name]
-    expected = load_expected(gpu_names=names, site_file=wish.expected_file)
+    expected = load_expected(gpu_names=names, product=_product(host), site_file=wish.expected_file)
     if wish.expect_gpus is not None:
         expected = expected.with_value("gpu.count", wish.expect_gpus, source="--expect-gpus")
     return expected
+
+
+def _product(host: Host) -> str:
+    try:
+        return host.read("/sys/class/dmi/id/product_name").strip()
+    except ProbeUnavailable:
+        return ""
 
 
 def count_on_bus(host: Host) -> int:
