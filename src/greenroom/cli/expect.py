@@ -11,13 +11,13 @@ from pathlib import Path
 import click
 
 from greenroom.checks.expectations import Expected, ExpectedWrong, Threshold, load_expected, model_files
-from greenroom.checks.learning import MIN_NODES, Lesson, TooFew, learn, readings
-from greenroom.checks.lint import lint
 from greenroom.cli.reports import of_files, of_store
 from greenroom.cli.session import config_option, json_option, print_json
 from greenroom.cli.tables import table
 from greenroom.model.results import Report
 from greenroom.model.words import Exit
+from greenroom.runner.learning import MIN_NODES, Lesson, TooFew, learn, readings
+from greenroom.runner.lint import lint
 
 FACTS = "configuration.drift"
 

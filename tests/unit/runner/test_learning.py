@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.checks.expectations import load_expected
-from greenroom.checks.learning import TooFew, learn
-from greenroom.checks.lint import lint
 from greenroom.cli.expect import render
 from greenroom.model.results import CheckResult, Report
 from greenroom.model.words import Outcome, Verdict
+from greenroom.runner.learning import TooFew, learn
+from greenroom.runner.lint import lint
 
 DECLARED = load_expected()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from greenroom.checks.expectations import ExpectedWrong, Threshold, load_expected, site_files
-from greenroom.checks.learning import MIN_NODES
+from greenroom.runner.learning import MIN_NODES
 
 
 def lint(path: Path) -> list[str]:
