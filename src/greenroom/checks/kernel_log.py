@@ -8,12 +8,14 @@ from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import MAX_EVIDENCE, Answer, Facts, Looked, check
 from greenroom.checks.gpus import no_gpus
 from greenroom.faults import load, lookup
+from greenroom.faults.fault import Clears
 from greenroom.model.results import Finding
 from greenroom.model.sightings import Incident, Sighting
 from greenroom.parsers.kernel_log import Xid, find_xids, parse_records, pci_address
 from greenroom.probes.host import Host, ProbeUnavailable
 
 KMSG = "/dev/kmsg"
+OUTLAST_RESET = (Clears.BOOT, Clears.PERSON)
 LAST_XID = 173
 # Family "xid" of the catalogue, spelled out: reading its file takes 15 ms, and most runs find no Xid.
 CODES = {f"gpu.xid.{number}" for number in range(1, LAST_XID + 1)} | {
@@ -40,14 +42,24 @@ def xid(facts: Facts, host: Host, expected: Expected) -> Answer:
     records = parse_records(host.drain(KMSG))
     if not records:
         raise ProbeUnavailable(f"{KMSG}: empty, so nothing was looked at")
-    since_s = facts.since - _boot_time(host) if facts.since else 0.0
-    # A line without a time may be new: it counts.
-    xids = [seen for seen in find_xids(records) if seen.uptime_s is None or seen.uptime_s >= since_s]
+    booted_at = _boot_time(host) if facts.since or facts.reset_at else 0.0
+    since_s = max(0.0, facts.since - booted_at)
+    xids = [seen for seen in find_xids(records) if not _is_past(seen, facts, booted_at)]
     names = {pci_address(gpu.pci): gpu.label for gpu in facts.gpus.gpus if gpu.pci}
     return Looked(
-        looked={"records": len(records), "xids": len(xids), "since_uptime_s": max(0.0, round(since_s, 1))},
+        looked={"records": len(records), "xids": len(xids), "since_uptime_s": round(since_s, 1)},
         findings=tuple(_findings(xids, names, facts.gpus.version)) if xids else (),
     )
+
+
+def _is_past(seen: Xid, facts: Facts, booted_at: float) -> bool:
+    """Whether it was handled: before the last admission, or before a reset that clears it."""
+    if seen.uptime_s is None:  # a line without a time may be new: it counts
+        return False
+    at = booted_at + seen.uptime_s
+    if at >= facts.reset_at or at < facts.since:
+        return at < facts.since
+    return lookup(f"gpu.xid.{seen.code}").clears not in OUTLAST_RESET
 
 
 def _findings(xids: Iterable[Xid], names: dict[str, str], driver_version: str) -> Iterator[Finding]:

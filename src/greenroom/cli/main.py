@@ -20,6 +20,7 @@ COMMANDS = {
     "expect": ("expect", "What a healthy machine looks like: learn, show, diff, lint."),
     "explain": ("explain", "Why a node is where it is: event, rule, action."),
     "groups": ("groups", "Progress of the groups."),
+    "handled": ("handled", "This machine was repaired: what its logs told until now counts no more."),
     "hold": ("operator", "Hold a node out of the scheduler."),
     "install": ("install", "What a scheduler needs to work with Greenroom, and what is missing."),
     "lab": ("lab", "A real cluster on this machine with stand-in GPUs."),

@@ -36,6 +36,8 @@ class Wish:
     only: Collection[str] = ()
     since: float = 0.0
     """Events of the logs count after this Unix time, s; 0: since the boot."""
+    reset_at: float = 0.0
+    """When the GPUs were last reset, Unix s: what a reset clears counts only from then on."""
     expect_gpus: int | None = None
     expected_file: Path | None = None
     site_file: Path | None = None
@@ -73,7 +75,7 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     todo, off = load_site(wish.site_file, load_all()).apply(load_all(), started_at)
     gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
     expected = _expect(wish, gpus, host)
-    facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(host), since=wish.since)
+    facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(host), since=wish.since, reset_at=wish.reset_at)
     plan = make_plan(todo, profile, only=wish.only)
     tell.planned(plan)
     results = [

@@ -111,6 +111,14 @@ def test_xid_before_the_last_admission_is_history():
     assert codes(ask("kernel_log.xid", host=host, since=951.0)) == []
 
 
+def test_a_reset_clears_what_a_reset_can_clear():
+    host = kmsg(xid(48), xid(79))  # 50 s after the boot at 900; 79 takes a reboot
+    assert codes(ask("kernel_log.xid", host=kmsg(xid(48)), reset_at=951.0)) == []
+    assert codes(ask("kernel_log.xid", host=kmsg(xid(48)), reset_at=949.0)) == ["gpu.xid.48"]
+    assert codes(ask("kernel_log.xid", host=host, reset_at=951.0)) == ["gpu.xid.79"]
+    assert codes(ask("kernel_log.xid", host=host, reset_at=949.0, since=951.0)) == []
+
+
 @pytest.mark.parametrize(
     ("action", "found"),
     [
