@@ -20,7 +20,7 @@ SHOWN = {"pcie_gen_min": "pcie_gen_max", "pcie_width_min": "pcie_width_max", "nv
     cost_s=0.01,
     detects={"gpu.model.unexpected"},
     expects={"gpu.count", "gpu.model"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def known(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """All GPUs are of one model, and expectations for that model are there.

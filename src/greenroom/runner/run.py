@@ -12,9 +12,10 @@ from greenroom.checks.expectations import Expected, load_expected
 from greenroom.checks.frame import Facts, load_all
 from greenroom.model.results import CheckResult, Report
 from greenroom.model.words import Outcome, Stage
+from greenroom.probes.gpus import on_bus, read_gpus
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.identity import read_identity
-from greenroom.probes.nvml import GpuFacts, read_gpus
+from greenroom.probes.nvml import GpuFacts
 from greenroom.runner.execute import execute
 from greenroom.runner.plan import Plan, Planned, make_plan
 from greenroom.runner.profiles import PROFILES, Profile
@@ -23,7 +24,6 @@ from greenroom.runner.verdict import judge
 
 NVML_LIMIT_S = 20.0
 """Without persistence mode the first call brings every GPU up: a second or two each."""
-NVIDIA, DISPLAY_CLASSES = "0x10de", ("0x0300", "0x0302")  # PCI vendor; VGA and 3D controller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +73,11 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
         site_file=wish.expected_file, match=False
     )  # a wrong file is said before anything takes time
     todo, off = load_site(wish.site_file, load_all()).apply(load_all(), started_at)
-    gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
+    seen = on_bus(host)
+    gpus = read_gpus(host, seen, timeout_s=NVML_LIMIT_S)
     expected = _expect(wish, gpus, host)
-    facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(host), since=wish.since, reset_at=wish.reset_at)
-    plan = make_plan(todo, profile, only=wish.only)
+    facts = Facts(gpus=gpus, gpus_on_bus=seen[gpus.vendor], since=wish.since, reset_at=wish.reset_at)
+    plan = make_plan(todo, profile, only=wish.only, vendor=gpus.vendor)
     tell.planned(plan)
     results = [
         CheckResult(check=name, outcome=Outcome.DISABLED, stage=Stage.OBSERVE, reason=why)
@@ -124,15 +125,3 @@ def _product(host: Host) -> str:
         return host.read("/sys/class/dmi/id/product_name").strip()
     except ProbeUnavailable:
         return ""
-
-
-def count_on_bus(host: Host) -> int:
-    """NVIDIA GPUs that the PCI bus shows (sysfs; class 0x0300 VGA, 0x0302 3D controller)."""
-    count = 0
-    for path in host.glob("/sys/bus/pci/devices/*/vendor"):
-        try:
-            if host.read(path).strip() == NVIDIA:
-                count += host.read(path.removesuffix("vendor") + "class").startswith(DISPLAY_CLASSES)
-        except ProbeUnavailable:  # a device that leaves the bus while we look is not on it
-            continue
-    return count
