@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from greenroom.checks.expectations import Expected
-from greenroom.checks.frame import MAX_EVIDENCE, Answer, Facts, Looked, check
+from greenroom.checks.frame import Answer, Facts, Looked, check
 from greenroom.checks.gpus import no_gpus
-from greenroom.faults import load, lookup
+from greenroom.checks.incidents import findings_of
+from greenroom.faults import lookup
 from greenroom.faults.fault import Clears
 from greenroom.model.results import Finding
-from greenroom.model.sightings import Incident, Sighting
+from greenroom.model.sightings import Sighting
 from greenroom.parsers.kernel_log import Xid, find_xids, parse_records, pci_address
 from greenroom.probes.host import Host, ProbeUnavailable
 
@@ -48,7 +49,7 @@ def xid(facts: Facts, host: Host, expected: Expected) -> Answer:
     names = {pci_address(gpu.pci): gpu.label for gpu in facts.gpus.gpus if gpu.pci}
     return Looked(
         looked={"records": len(records), "xids": len(xids), "since_uptime_s": round(since_s, 1)},
-        findings=tuple(_findings(xids, names, facts.gpus.version)) if xids else (),
+        findings=_findings(xids, names, facts.gpus.version) if xids else (),
     )
 
 
@@ -62,33 +63,13 @@ def _is_past(seen: Xid, facts: Facts, booted_at: float) -> bool:
     return lookup(f"gpu.xid.{seen.code}").clears not in OUTLAST_RESET
 
 
-def _findings(xids: Iterable[Xid], names: dict[str, str], driver_version: str) -> Iterator[Finding]:
+def _findings(xids: Iterable[Xid], names: dict[str, str], driver_version: str) -> tuple[Finding, ...]:
     """One for each incident: ten thousand lines of one trouble are one."""
-    from greenroom.policy.incidents import fold  # noqa: PLC0415 - 25 ms that a healthy node is spared
-
-    branch = driver_version.partition(".")[0]
     sightings = [
         Sighting(code=f"gpu.xid.{seen.code}", device=seen.device, uptime_s=seen.uptime_s, evidence=seen.line)
         for seen in xids
     ]
-    for incident in fold(sightings, load(), driver_branch=int(branch) if branch.isdecimal() else 0):
-        if incident.code != "gpu.xid.154" or incident.detail.get("recovery") != "none":  # that is good news
-            yield _finding(incident, names.get(incident.device, incident.device or "gpu?"))
-
-
-def _finding(incident: Incident, subject: str) -> Finding:
-    # The catalogue's own remedy is left out: the controller's site file may name another.
-    own = incident.remedy is not lookup(incident.code).remedy
-    return Finding(
-        code=incident.code,
-        subject=subject,
-        message=f"in the kernel log, {incident.count} times: {incident.reason}",
-        severity=incident.severity,
-        measured=str(incident.count),
-        source=incident.source,
-        evidence=incident.evidence[:MAX_EVIDENCE],
-        remedy=incident.remedy if own else None,
-    )
+    return findings_of(sightings, source="in the kernel log", names=names, driver_version=driver_version)
 
 
 def _boot_time(host: Host) -> float:
