@@ -65,6 +65,10 @@ from tool_texts_wire import (
     PERFTEST_LAT,
     QUERYERRORS,
     RATES,
+    SDR,
+    SDR_SHORT,
+    SEL,
+    SENSOR,
     SMART_JSON,
     SMARTCTL,
     SMARTCTL_ATA,
@@ -130,6 +134,10 @@ LSPCI = "17:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a
 NHC = "ERROR: nhc: Health check failed: check_hw_physmem: Actual RAM size (503 GB) less than expected (1007 GB)\n"
 
 GOOD = [
+    ("ipmi-sel", SEL.format("")),
+    ("ipmi-sdr", SDR.format("")),
+    ("ipmi-sdr", SDR_SHORT.format("9000 RPM          ", "ok")),
+    ("ipmi-sdr", SENSOR.format("58.000", "ok")),
     ("nvidia-smi", smi()),
     ("nvidia-smi", "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-00000000-1111-2222-3333-444444444444)\n"),
     ("nvidia-smi-q", query()),
@@ -182,6 +190,12 @@ GOOD = [
     ("lspci", LSPCI.format("32GT/s", "x16", "a1")),
 ]
 BAD = [
+    ("ipmi-sel", SEL.format("   5 | 12/01/2026 | 10:05:13 | Memory DIMM_B2 | Uncorrectable ECC | Asserted\n"), "host.edac.ue", "Memory DIMM_B2", "Uncorrectable"),
+    ("ipmi-sel", SEL.format("   5 | 12/01/26 | 10:05:13 PM UTC | Power Unit Redundancy | Redundancy Lost | Asserted\n"), "host.power.redundancy", "Power Unit Redundancy", "Lost"),
+    ("ipmi-sdr", SDR.format("PS2 Status       | C9h | ok  | 10.2 | Presence detected, Power Supply AC lost\n"), "host.power.supply", "PS2 Status", "AC lost"),
+    ("ipmi-sdr", SDR.format("Fan 2            | 31h | cr  | 29.2 | 0 RPM\n"), "host.fan", "Fan 2", "0 RPM"),
+    ("ipmi-sdr", SDR_SHORT.format("0 RPM             ", "cr"), "host.fan", "FAN4", "0 RPM"),
+    ("ipmi-sdr", SENSOR.format("97.000", "cr"), "host.temperature", "CPU1 Temp", "97.000"),
     ("nvidia-smi", smi(ecc="3"), "gpu.ecc.uncorrectable", "0000:19:00", "00000000:19:00.0"),
     ("nvidia-smi", smi(second=SMI_ERR), "nvml.999", "0000:19:00", "ERR!"),
     ("nvidia-smi", smi(second=SMI_FAN), "gpu.sensor.unreadable", "0000:19:00", "ERR!"),

@@ -246,3 +246,27 @@ FM = "[Dec 01 2026 12:48:00] [INFO] [tid 411] Fabric Manager version 570.86.15 i
 FM_FATAL = "[Dec 01 2026 12:49:00] [ERROR] [tid 420] detected NVSwitch fatal error 10003 on NVSwitch pci 00000000:84:00.0 port 41\n"
 FM_VERSION = "Dec  1 12:48:00 gpu01 nv-fabricmanager[900]: fabric manager NVIDIA GPU driver interface version 570.86.15 don't match with driver version 570.124.06.\n"
 FM_UNIT = "Dec  1 12:48:00 gpu01 systemd[1]: nvidia-fabricmanager.service: Control process exited, code=exited, status=1/FAILURE\n"
+
+SEL = """\
+   1 |  Pre-Init  |0000000012| System Event #0x10 | OEM System boot event | Asserted
+   2 | 11/30/2026 | 08:12:01 | Power Supply PS2 Status | Power Supply AC lost | Asserted
+   3 | 11/30/2026 | 08:12:41 | Power Supply PS2 Status | Power Supply AC lost | Deasserted
+   4 | 12/01/2026 | 10:03:13 | System ACPI Power State ACPI | S0/G0: working | Asserted
+{}"""
+SDR = """\
+Inlet Temp       | 04h | ok  |  7.1 | 24 degrees C
+PS1 Status       | C8h | ok  | 10.1 | Presence detected
+{}Fan 1            | 30h | ok  | 29.1 | 8400 RPM
+NVMe Backplane   | 91h | ns  | 26.0 | No Reading
+"""
+SDR_SHORT = """\
+CPU1 Temp        | 61 degrees C      | ok
+P12V             | 12.06 Volts       | ok
+FAN4             | {} | {}
+PSU1 Redundancy  | 0x01              | ok
+"""
+SENSOR = """\
+CPU1 Temp        | {}     | degrees C  | {}    | 0.000     | 0.000     | 0.000     | 92.000    | 95.000    | 95.000
+FAN1             | 9100.000   | RPM        | ok    | 300.000   | 500.000   | 700.000   | 25300.000 | 25400.000 | 25500.000
+PS1 Status       | 0x1        | discrete   | 0x0100| na        | na        | na        | na        | na        | na
+"""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, found
+from greenroom.checks.mounts import MOUNTINFO, ask_mounts
 from greenroom.parsers.mountinfo import parse
 from greenroom.probes.host import Host, ProbeUnavailable
 
-MOUNTINFO = "/proc/self/mountinfo"
 # Those that are written to; a squashfs or an ISO image is read-only by nature.
 WRITABLE = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "nfs", "nfs4", "lustre", "beegfs", "gpfs"}
@@ -77,7 +77,7 @@ def writable(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: A
 @check(
     "filesystem.mounted",
     cost_s=0.02,
-    detects={"host.mount.missing"},
+    detects={"host.mount.missing", "host.mount.silent"},
     expects={"filesystem.mounts"},
 )
 def mounted(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
@@ -86,7 +86,7 @@ def mounted(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     if not wanted:
         return NotApplicable("no mount point is expected")
     there = {mount.path for mount in parse(host.read(MOUNTINFO))}
-    findings = tuple(
+    findings = [
         found(
             "host.mount.missing",
             subject=path,
@@ -96,10 +96,21 @@ def mounted(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
         )
         for path in wanted
         if path not in there
-    )
-    for path in set(wanted) & there:
-        host.space(path)  # a file server that is gone hangs here, and the deadline says so
-    return Looked(looked={"mounts": len(wanted)}, findings=findings)
+    ]
+    silent, denied = ask_mounts(host, (path for path in wanted if path in there))
+    findings += [
+        found(
+            "host.mount.silent",
+            subject=path,
+            message=f"{path} does not answer: {why}",
+            measured=why,
+            threshold=expected["filesystem.mounts"],
+        )
+        for path, why in silent.items()
+    ]
+    if denied and not findings:
+        raise ProbeUnavailable("; ".join(f"{path}: {why}" for path, why in denied.items()))
+    return Looked(looked={"mounts": len(wanted)}, findings=tuple(findings))
 
 
 def _readonly_in_fstab(host: Host) -> set[str]:

@@ -24,7 +24,7 @@ MAX_SHARE = 0.75
 )
 def size(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """The kernel sees as much memory as the machine should have."""
-    total_gib = _meminfo_kib(host, "MemTotal") / KIB_PER_GIB
+    total_gib = meminfo_kib(host, "MemTotal") / KIB_PER_GIB
     threshold, wanted_gib = expected["memory.total_gib_min"], expected.number("memory.total_gib_min")
     looked = {"total_gib": round(total_gib, 1)}
     if wanted_gib is None:
@@ -54,13 +54,14 @@ def size(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG00
 def stress(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Patterns are written into memory and read back, all methods of stress-ng in turn."""
     share = min(MAX_SHARE, MAX_SHARE * facts.load_s / COVER_S)
-    kib = max(MIN_KIB, int(_meminfo_kib(host, "MemAvailable") * share))
+    kib = max(MIN_KIB, int(meminfo_kib(host, "MemAvailable") * share))
     # 0 = one worker for each online core; the bytes are of all workers together
     workload = ["--vm", "0", "--vm-bytes", f"{kib}K", "--vm-method", "all"]
     return run_stress(host, workload, load_s=facts.load_s, code="host.memory.miscompute", subject="memory")
 
 
-def _meminfo_kib(host: Host, key: str) -> int:
+def meminfo_kib(host: Host, key: str) -> int:
+    """A line of /proc/meminfo, KiB where it has a unit."""
     for line in host.read("/proc/meminfo").splitlines():
         name, _, rest = line.partition(":")
         if name == key:

@@ -55,25 +55,42 @@ def governor(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: A
     return Looked(looked={"processors": len(seen)}, findings=(finding,))
 
 
-@check("processor.numa", cost_s=0.01, detects={"host.numa.layout"}, expects={"processor.numa_nodes"})
+@check(
+    "processor.numa",
+    cost_s=0.01,
+    detects={"host.numa.layout"},
+    expects={"processor.numa_nodes", "processor.numa_distances"},
+)
 def numa(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
-    """There are as many NUMA nodes as the machine was set up with, each with memory."""
-    wanted = expected.number("processor.numa_nodes")
+    """There are as many NUMA nodes as the machine was set up with, and as far from each other."""
+    wanted, distances = expected.number("processor.numa_nodes"), expected.texts("processor.numa_distances")
     nodes = host.glob(f"{NODE}/node*/cpulist")
-    if wanted is None:
+    if wanted is None and not distances:
         return NotApplicable("no number of NUMA nodes is expected", looked={"nodes": len(nodes)})
-    findings: tuple[Finding, ...] = ()
-    if len(nodes) != wanted:
-        findings = (
+    findings: list[Finding] = []
+    if wanted is not None and len(nodes) != wanted:
+        findings.append(
             found(
                 "host.numa.layout",
                 subject="numa",
                 message=f"{len(nodes)} NUMA nodes, {wanted:g} expected (a BIOS setting, or a lost socket)",
                 measured=str(len(nodes)),
                 threshold=expected["processor.numa_nodes"],
-            ),
+            )
         )
-    return Looked(looked={"nodes": len(nodes)}, findings=findings)
+    for index, row in enumerate(distances):
+        seen = " ".join(host.read(f"{NODE}/node{index}/distance").split())
+        if seen != " ".join(row.split()):
+            findings.append(
+                found(
+                    "host.numa.layout",
+                    subject=f"node{index}",
+                    message=f"distances to the nodes are {seen}, expected {row}",
+                    measured=seen,
+                    threshold=expected["processor.numa_distances"],
+                )
+            )
+    return Looked(looked={"nodes": len(nodes)}, findings=tuple(findings))
 
 
 def _ids(text: str) -> list[int]:

@@ -21,6 +21,7 @@ ABOUT = {
     "memory": "Host memory and processors: EDAC and MCE",
     "nic": "Network adapters",
     "nvme": "Drives",
+    "host_checks": "What the checks of host, network and storage find",
     "amd": "GPUs of AMD and Intel",
     "texts": "What only texts tell",
     "own": "What our checks of the host and the kernel log find besides",

@@ -25,6 +25,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "nic": ("nic.", "ib.", "roce."),
     "nvme": ("nvme.", "smart."),
     "amd": ("gpu.amd.", "gpu.intel."),
+    "host_checks": ("host.", "ib.", "nic.", "nvme.", "disk.", "storage.", "pcie."),
     "own": (
         "app.",
         "disk.",

@@ -52,8 +52,11 @@ class Host(Protocol):
         """Text that is there to be read now; for a source like /dev/kmsg that never ends."""
         ...
 
-    def space(self, path: str) -> Space:
-        """Room on the file system that holds the path. Raises ProbeUnavailable."""
+    def space(self, path: str, *, timeout_s: float = 0.0) -> Space:
+        """Room on the file system that holds the path. Raises ProbeUnavailable.
+
+        ``timeout_s``: give up after so long, for a mount that may hang; 0: wait as long as it takes.
+        """
         ...
 
     def exists(self, path: str) -> bool:
@@ -70,6 +73,10 @@ class Host(Protocol):
 
     def now(self) -> float:
         """Unix time, s."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass between two readings of a counter: a second at most."""
         ...
 
 
@@ -94,7 +101,16 @@ class LocalHost:
         finally:
             os.close(handle)
 
-    def space(self, path: str) -> Space:  # noqa: D102
+    def space(self, path: str, *, timeout_s: float = 0.0) -> Space:  # noqa: D102
+        if timeout_s:
+            # A process of its own: one that sits in a dead mount cannot be called back, only left behind.
+            from greenroom.probes.isolation import call_isolated  # noqa: PLC0415 - it needs this module
+
+            try:
+                return call_isolated(lambda: self.space(path), timeout_s=timeout_s, grace_s=0.1)
+            except ProbeUnavailable as error:
+                text = str(error)
+                raise ProbeUnavailable(text if text.startswith(path) else f"{path}: {text}") from error
         try:
             stat = os.statvfs(path)
         except OSError as error:
@@ -114,6 +130,9 @@ class LocalHost:
 
     def now(self) -> float:  # noqa: D102
         return time.time()
+
+    def wait(self, seconds: float) -> None:  # noqa: D102
+        time.sleep(seconds)
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str = "") -> Ran:
         """Run ``argv`` (never a shell string) in its own process group, killed whole at the deadline."""

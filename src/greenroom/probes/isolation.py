@@ -28,8 +28,10 @@ class CallBug(Exception):
     """The function raised something that is no answer."""
 
 
-def call_isolated(function: Callable[[], T], *, timeout_s: float) -> T:
+def call_isolated(function: Callable[[], T], *, timeout_s: float, grace_s: float = GRACE_S) -> T:
     """The function's value. Whatever it changes stays in its process.
+
+    ``grace_s``: how long it may take to end what it has started; short for one that starts nothing.
 
     Raises:
         ProbeUnavailable: raised by the function, or it was not back after ``timeout_s``.
@@ -46,12 +48,12 @@ def call_isolated(function: Callable[[], T], *, timeout_s: float) -> T:
     try:
         data = _read_all(reader, deadline=time.monotonic() + timeout_s)
     except BaseException:
-        _end(pid)
+        _end(pid, grace_s)
         raise
     finally:
         os.close(reader)
     if data is None:
-        _end(pid)
+        _end(pid, grace_s)
         raise ProbeUnavailable(f"not back after {timeout_s:.3g} s, ended")
     _, status = os.waitpid(pid, 0)
     try:
@@ -101,21 +103,21 @@ def _read_all(reader: int, *, deadline: float) -> bytes | None:
     return None
 
 
-def _end(pid: int) -> None:
+def _end(pid: int, grace_s: float) -> None:
     """End the process and all below it: politely, then for good. What the kernel holds is left behind."""
     below = _descendants(pid)
     _signal(pid, signal.SIGTERM)
-    if not _gone(pid):
+    if not _gone(pid, grace_s):
         below += _descendants(pid)
         _signal(pid, signal.SIGKILL)
     for process in below:
         _signal(process, signal.SIGKILL)
-    _gone(pid)
+    _gone(pid, grace_s)
 
 
-def _gone(pid: int) -> bool:
+def _gone(pid: int, grace_s: float) -> bool:
     """Whether the process ended within the grace time; it is reaped then."""
-    deadline = time.monotonic() + GRACE_S
+    deadline = time.monotonic() + grace_s
     while time.monotonic() < deadline:
         with contextlib.suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG)[0] == 0:

@@ -16,16 +16,21 @@ class RecordedHost:
     """Files, outputs and a clock, as data. What was not recorded is not there."""
 
     files: Mapping[str, str] = field(default_factory=dict)
+    later: Mapping[str, str] = field(default_factory=dict)
+    """What files say after the first wait, where it is something else."""
     commands: Mapping[str, Answer] = field(default_factory=dict)
     """Command line (joined by blanks) or its first words -> output; the longest that fits answers."""
-    spaces: Mapping[str, Space] = field(default_factory=dict)
+    spaces: Mapping[str, Space | ProbeUnavailable] = field(default_factory=dict)
     clock: float = 1_000_000.0
     """Unix time, s."""
     ran: list[tuple[str, ...]] = field(default_factory=list)
     """What was asked, in order."""
+    waited_s: float = 0.0
 
     def read(self, path: str) -> str:
         """As recorded."""
+        if self.waited_s and path in self.later:
+            return self.later[path]
         if path not in self.files:
             raise ProbeUnavailable(f"{path}: No such file or directory")
         return self.files[path]
@@ -34,11 +39,12 @@ class RecordedHost:
         """As recorded."""
         return self.read(path)
 
-    def space(self, path: str) -> Space:
+    def space(self, path: str, *, timeout_s: float = 0.0) -> Space:  # noqa: ARG002 - nothing hangs here
         """As recorded."""
-        if path not in self.spaces:
-            raise ProbeUnavailable(f"{path}: No such file or directory")
-        return self.spaces[path]
+        answer = self.spaces.get(path, ProbeUnavailable(f"{path}: No such file or directory"))
+        if isinstance(answer, ProbeUnavailable):
+            raise answer
+        return answer
 
     def exists(self, path: str) -> bool:
         """A recorded file, or a folder above one."""
@@ -66,6 +72,11 @@ class RecordedHost:
     def now(self) -> float:
         """The recorded time."""
         return self.clock
+
+    def wait(self, seconds: float) -> None:
+        """The clock goes on, and ``later`` is now."""
+        self.clock += seconds
+        self.waited_s += seconds
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -26,6 +26,8 @@ class Tape:
     """What was asked and answered. A text, or the reason why there was none."""
 
     files: dict[str, str] = field(default_factory=dict)
+    later: dict[str, str] = field(default_factory=dict)
+    """What the files said that a check read again after it had waited."""
     spaces: dict[str, Space] = field(default_factory=dict)
     globs: dict[str, list[str]] = field(default_factory=dict)
     present: dict[str, bool] = field(default_factory=dict)
@@ -39,7 +41,7 @@ class Tape:
 
     def add(self, other: Tape) -> None:
         """Take over what another tape has."""
-        for name in ("files", "spaces", "globs", "present", "commands", "unavailable"):
+        for name in ("files", "later", "spaces", "globs", "present", "commands", "unavailable"):
             getattr(self, name).update(getattr(other, name))
 
 
@@ -49,6 +51,7 @@ class RecordingHost:
     def __init__(self, host: Host) -> None:
         """Nothing on tape yet."""
         self._host = host
+        self._waited = False
         self.tape = Tape(clock=host.now())
 
     def read(self, path: str) -> str:
@@ -65,13 +68,15 @@ class RecordingHost:
         except ProbeUnavailable as error:
             self.tape.unavailable[f"read {path}"] = str(error)
             raise
-        self.tape.files[path] = text[:MAX_TEXT_CHARS]
+        first_time = not self._waited or path not in self.tape.files
+        files = self.tape.files if first_time else self.tape.later
+        files[path] = text[:MAX_TEXT_CHARS]
         return text
 
-    def space(self, path: str) -> Space:
+    def space(self, path: str, *, timeout_s: float = 0.0) -> Space:
         """And on tape."""
         try:
-            space = self._host.space(path)
+            space = self._host.space(path, timeout_s=timeout_s)
         except ProbeUnavailable as error:
             self.tape.unavailable[f"space {path}"] = str(error)
             raise
@@ -101,6 +106,11 @@ class RecordingHost:
         """The time at which the recording began, so that it plays back alike."""
         return self.tape.clock
 
+    def wait(self, seconds: float) -> None:
+        """What is read again from now on is kept beside the first reading."""
+        self._host.wait(seconds)
+        self._waited = True
+
 
 class ReplayHost:
     """Plays a tape back. What is not on it was not asked then: unavailable, never invented."""
@@ -108,16 +118,19 @@ class ReplayHost:
     def __init__(self, tape: Tape) -> None:
         """Of a recorded machine."""
         self._tape = tape
+        self._waited = False
 
     def read(self, path: str) -> str:
         """As recorded."""
+        if self._waited and path in self._tape.later:
+            return self._tape.later[path]
         return self._get(self._tape.files, path, f"read {path}")
 
     def drain(self, path: str) -> str:
         """As recorded."""
         return self.read(path)
 
-    def space(self, path: str) -> Space:
+    def space(self, path: str, *, timeout_s: float = 0.0) -> Space:  # noqa: ARG002
         """As recorded."""
         return self._get(self._tape.spaces, path, f"space {path}")
 
@@ -137,6 +150,10 @@ class ReplayHost:
     def now(self) -> float:
         """When it was recorded."""
         return self._tape.clock
+
+    def wait(self, seconds: float) -> None:  # noqa: ARG002 - nothing to wait for
+        """The second readings are played from now on."""
+        self._waited = True
 
     def _get(self, answers: dict[str, T], key: str, asked: str) -> T:
         if key not in answers:

@@ -1,205 +1,308 @@
-"""The machine beside its GPUs: processors, memory, disks, network, kernel, services."""
+"""Memory, processors, kernel, processes, clock, services."""
 
-import json
+from __future__ import annotations
 
 from cases import bad, good
+from cases_network import host
+from cases_pci import CARD, CPU, device
+from cases_storage import ran
 from healthy import expect
 
-from greenroom.probes.host import Ran, Space
 from greenroom.probes.recorded import RecordedHost
 
-GIB = 1024**3
-EDAC = "/sys/devices/system/edac/mc/mc0"
-CPU = "/sys/devices/system/cpu"
-IB = "/sys/class/infiniband"
-CHRONY = "A29FC87B,10.0.0.1,3,1700000000.1,{offset},0.0,0.0,1.0,0.0,0.01,0.02,0.03,64.2,{leap}\n"
-MOUNT = "29 1 8:1 / {path} {mount},relatime shared:1 - ext4 /dev/sda1 {fs},errors=remount-ro\n"
-STRESS = "stress-ng: metrc: [9] {what}                2551      1.00      1.98      0.01      2550.34        1280.08\n"
-BAD_STRESS = "stress-ng: fail:  [10] {what}: matrixprod error detected, failed final checksum\n"
-MEMINFO = "MemTotal:       24684000 kB\nMemAvailable:   20000000 kB\n"
+EDAC, NODE = "/sys/devices/system/edac/mc", "/sys/devices/system/node"
+TAINTED = "/proc/sys/kernel/tainted"
 
 
-def ran(rc: int = 0, stdout: str = "", stderr: str = "") -> Ran:
-    """A command that came back."""
-    return Ran(argv=(), rc=rc, stdout=stdout, stderr=stderr, seconds=0.0)
+def edac(*, ue=0, ce=0, sizes=(65536, 65536)):
+    files = {f"{EDAC}/mc0/ue_count": f"{ue}\n", f"{EDAC}/mc0/ce_count": f"{ce}\n"}
+    for index, size in enumerate(sizes):
+        folder = f"{EDAC}/mc0/dimm{index}"
+        files |= {
+            f"{folder}/size": f"{size}\n",
+            f"{folder}/dimm_label": f"CPU_SrcID#0_Ha#0_Chan#{index}_DIMM#0\n",
+            f"{folder}/dimm_location": f"channel {index} slot 0\n",
+            f"{folder}/dimm_ce_count": f"{ce if index == 1 else 0}\n",
+            f"{folder}/dimm_ue_count": f"{ue if index == 1 else 0}\n",
+        }
+    return host(files)
 
 
-def files(contents: dict[str, str]) -> RecordedHost:
-    """Nothing but these files."""
-    return RecordedHost(files=contents)
+MODULES = expect(memory__modules=2, memory__module_gib_min=64)
 
 
-def commands(**outputs: Ran | str) -> RecordedHost:
-    """Nothing but these commands."""
-    return RecordedHost(commands=outputs)
+def meminfo(*, total=24_684_000, available=20_000_000, swap=0, pages=512, pressure="0.00"):
+    text = f"MemTotal: {total} kB\nMemAvailable: {available} kB\nSwapTotal: {swap} kB\nHugePages_Total: {pages}\n"
+    psi = f"some avg10=0.00 avg60=9.00 avg300=0.00 total=0\nfull avg10=0.00 avg60={pressure} avg300=0.00 total=0\n"
+    return {"/proc/meminfo": text, "/proc/pressure/memory": psi}
 
 
-def space(*, free: float = 0.5, inodes: float = 0.5) -> Space:
-    """100 GiB and a million inodes, with this part of them free."""
-    return Space(
-        total_bytes=100 * GIB, free_bytes=int(100 * GIB * free), total_inodes=10**6, free_inodes=int(10**6 * inodes)
-    )  # fmt: skip
+STRESS = "stress-ng: metrc: [9] cpu                2551      1.00      1.98      0.01      2550.34        1280.08\n"
+WRONG = "stress-ng: fail:  [10] cpu: matrixprod error detected, failed final checksum\n"
 
 
-def room(path: str = "/tmp", **left: float) -> RecordedHost:
-    """One file system."""
-    return RecordedHost(spaces={path: space(**left)})
+def stress(rc, stderr):
+    return RecordedHost(files=meminfo(), commands={"stress-ng": ran(rc=rc, stderr=stderr)})
 
 
-def mounts(path: str = "/scratch", mount: str = "rw", fs: str = "rw", fstab: str = "") -> RecordedHost:
-    """One mount, as /proc/self/mountinfo and fstab have it."""
-    text = MOUNT.format(path=path, mount=mount, fs=fs)
-    return RecordedHost(files={"/proc/self/mountinfo": text, "/etc/fstab": fstab}, spaces={path: space()})
+def cpus(count=4, *, most=3_800_000, **changes):
+    fields = {
+        "cpuinfo_max_freq": most,
+        "scaling_max_freq": most,
+        "bios_limit": most,
+        "scaling_governor": "performance",
+    }
+    return {
+        f"{CPU}/cpu{index}/cpufreq/{field}": f"{text}\n"
+        for index in range(count)
+        for field, text in (fields | changes).items()
+    }
 
 
-def stress(text: str, what: str, rc: int = 0) -> RecordedHost:
-    """stress-ng said so."""
-    known = {"/proc/meminfo": MEMINFO, f"{CPU}/online": "0-3\n"}
-    return RecordedHost(files=known, commands={"stress-ng": ran(rc, stderr=text.format(what=what))})
+def microcode(*versions):
+    return host({f"{CPU}/cpu{index}/microcode/version": f"{text}\n" for index, text in enumerate(versions)})
 
 
-def disk(error: int = 0, stderr: str = "") -> RecordedHost:
-    """fio wrote a MiB and read it back."""
-    job = {"error": error, "write": {"io_bytes": 1 << 20, "bw_bytes": 1e8}, "read": {"io_bytes": 1 << 20, "bw_bytes": 2e8}}  # fmt: skip
-    answer = ran(int(error > 0), "note\n" + json.dumps({"jobs": [job]}), stderr)
-    return RecordedHost(spaces={"/var/tmp": space()}, commands={"fio": answer, "rm": ""})
+def nodes(count):
+    return host({f"{NODE}/node{index}/cpulist": "0\n" for index in range(count)})
 
 
-def links(**links_: dict[str, str]) -> RecordedHost:
-    """Interfaces of /sys/class/net, and lo."""
-    tree = {f"/sys/class/net/{name}/{key}": text for name, row in links_.items() for key, text in row.items()}
-    return files({**tree, "/sys/class/net/lo/operstate": "unknown\n"})
+def distances(*rows):
+    return host({f"{NODE}/node{index}/distance": f"{row}\n" for index, row in enumerate(rows)})
 
 
-def link(
-    state: str = "up", speed: str = "200000", changes: str = "3", *, virtual: bool = False
-) -> dict[str, str]:
-    """One interface."""
-    fields = {"operstate": f"{state}\n", "speed": f"{speed}\n", "carrier_changes": f"{changes}\n"}
-    return fields if virtual else {**fields, "device/vendor": "0x15b3\n"}
+FAR = expect(processor__numa_distances=["10 21", "21 10"])
+LIMITS = """\
+Limit                     Soft Limit           Hard Limit           Units
+Max stack size            {}            unlimited            bytes
+Max core file size        0                    unlimited            bytes
+Max processes             unlimited            unlimited            processes
+Max open files            {}             1048576              files
+Max locked memory         {}            unlimited            bytes
+"""
 
 
-def iperf(bits: float) -> RecordedHost:
-    """iperf3 measured so many bit/s."""
-    data = {"end": {"sum_received": {"bits_per_second": bits}}}
-    return RecordedHost(commands={"iperf3 -c": json.dumps(data), "iperf3 -s": ""})
+def limits(*, stack="unlimited", nofile=1048576, memlock="unlimited"):
+    return host({"/proc/self/limits": LIMITS.format(stack, nofile, memlock)})
 
 
-def port(
-    name: str = "mlx5_0",
-    *,
-    state: str = "4: ACTIVE",
-    physical: str = "5: LinkUp",
-    rate: str = "400 Gb/sec (4X NDR)",
-) -> RecordedHost:
-    """One port of an adapter."""
-    root = f"{IB}/{name}/ports/1"
-    return files(
-        {f"{root}/state": f"{state}\n", f"{root}/phys_state": f"{physical}\n", f"{root}/rate": f"{rate}\n"}
-    )
+JOB = expect(limits__job_min=["nofile=65536", "stack=unlimited", "nproc=65536"])
 
 
-def processes(state: str, count: int) -> RecordedHost:
-    """So many processes in that state."""
-    return files({f"/proc/{pid}/stat": f"{pid} (python3) {state} 1 1 1\n" for pid in range(1, count + 1)})
+def processes(state, count):
+    return host({f"/proc/{pid}/stat": f"{pid} (python3) {state} 1 1 1\n" for pid in range(1, count + 1)})
 
 
-def governors(*names: str) -> RecordedHost:
-    """A governor for each processor."""
-    return files({f"{CPU}/cpu{i}/cpufreq/scaling_governor": f"{name}\n" for i, name in enumerate(names)})
-
-
-def nodes(count: int) -> RecordedHost:
-    """NUMA nodes."""
-    return files({f"/sys/devices/system/node/node{i}/cpulist": "0\n" for i in range(count)})
-
-
-TMP = expect(filesystem__free_paths=["/tmp"])
-NET = expect(network__links=["eth0"], network__speed_mbps_min=200000)
-MOUNTS = expect(filesystem__mounts=["/scratch"])
-PORT = expect(infiniband__ports=["mlx5_0/1"], infiniband__rate_gbps_min=400)
+CHRONY = "A29FC87B,10.0.0.1,3,1700000000.1,{},0.0,0.0,1.0,0.0,0.01,0.02,0.03,64.2,{}\n"
+RELEASE = {"/proc/sys/kernel/osrelease": "6.8.0-51-generic\n"}
+THP = {"/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n"}
+CGROUP = {"/sys/fs/cgroup/cgroup.controllers": "cpu io memory\n"}
+SMT = {f"{CPU}/smt/active": "1\n"}
+ONLINE = {f"{CPU}/online": "0-3,8-9\n", f"{CPU}/present": "0-9\n"}
+MODULE = {"/proc/modules": "nvidia_peermem 1 0 - Live 0x0\n"}
 SIX = expect(processor__count_min=6)
-PERFORMANCE = expect(processor__governor="performance")
-TWO_NODES = expect(processor__numa_nodes=2)
-MODULES = expect(kernel__modules=["nvidia-peermem", "ib_core"])
-CMDLINE = expect(kernel__cmdline=["iommu=pt"])
-SYSCTL = expect(kernel__sysctl=["vm.zone_reclaim_mode=0", "net.ipv4.tcp_rmem=4096 87380 6291456"])
-MEMLOCK = expect(limits__memlock_kib_min=1024)
+PEERMEM = expect(kernel__modules=["nvidia-peermem"])
 UNITS = expect(services__active=["munge", "chronyd"])
-NAMES = expect(names__resolve=["ctl"])
-RMEM = {"/proc/sys/net/ipv4/tcp_rmem": "4096\t87380\t6291456\n"}
-LIMITS = "Limit  Soft  Hard  Units\nMax locked memory   {limit}  {limit}  bytes\n"
-
-CASES = [
-    good("cpu.stress", "right results", host=stress(STRESS, "cpu")),
-    bad("cpu.stress", "host.cpu.miscompute", "a wrong checksum", host=stress(BAD_STRESS, "cpu", 2)),
-    good("memory.stress", "right results", host=stress(STRESS, "vm")),
-    bad("memory.stress", "host.memory.miscompute", "a wrong checksum", host=stress(BAD_STRESS, "vm", 2)),
-    good("memory.size", "23.5 GiB of 23", host=files({"/proc/meminfo": MEMINFO}), expected=expect(memory__total_gib_min=23)),
-    bad("memory.size", "host.memory.missing", "23.5 GiB of 24", host=files({"/proc/meminfo": MEMINFO}), expected=expect(memory__total_gib_min=24)),
-    good("memory.edac", "few corrected errors", host=files({f"{EDAC}/ue_count": "0\n", f"{EDAC}/ce_count": "4000\n"})),
-    bad("memory.edac", "host.edac.ue", "an uncorrected error", host=files({f"{EDAC}/ue_count": "1\n", f"{EDAC}/ce_count": "0\n"})),
-    bad("memory.edac", "host.edac.ce", "many corrected errors", host=files({f"{EDAC}/ue_count": "0\n", f"{EDAC}/ce_count": "4001\n"})),
-    good("filesystem.free", "half free", host=room(), expected=TMP),
-    good("filesystem.free", "a file system without inodes", host=RecordedHost(spaces={"/tmp": Space(total_bytes=GIB, free_bytes=GIB, total_inodes=0, free_inodes=0)}), expected=TMP),
-    bad("filesystem.free", "host.fs.full", "1 % left", host=room(free=0.01), expected=TMP),
-    bad("filesystem.free", "host.fs.full", "1 % of the inodes left", host=room(inodes=0.01), expected=TMP),
-    good("filesystem.writable", "mounted to write", host=mounts()),
-    good("filesystem.writable", "mounted to read", host=mounts(mount="ro", fs="ro")),
-    good("filesystem.writable", "bound to read", host=mounts(mount="ro")),
-    good("filesystem.writable", "fstab wants it so", host=mounts(fs="ro", fstab="/dev/sda1 /scratch ext4 ro,noatime 0 0\n")),
-    bad("filesystem.writable", "host.fs.readonly", "the kernel made it read-only", host=mounts(fs="ro")),
-    bad("filesystem.writable", "host.fs.readonly", "fstab only speaks of it", host=mounts(fs="ro", fstab="# /dev/sda1 /scratch ext4 ro 0 0\n")),
-    good("filesystem.mounted", "mounted", host=mounts(), expected=MOUNTS),
-    bad("filesystem.mounted", "host.mount.missing", "another one is", host=mounts("/data"), expected=MOUNTS),
-    good("disk.verify", "read back as written", host=disk()),
-    bad("disk.verify", "host.disk.corrupt", "other bytes", host=disk(84, "verify: bad header rand_seed")),
-    bad("disk.verify", "host.disk.error", "the disk failed", host=disk(5)),
-    good("clock.synchronised", "chrony is near", host=commands(chronyc=CHRONY.format(offset="0.000012", leap="Normal"))),
-    good("clock.synchronised", "systemd says yes", host=commands(timedatectl="Timezone=UTC\nNTPSynchronized=yes\n")),
-    good("clock.synchronised", "no chrony, systemd says yes", host=commands(chronyc="506 Cannot talk to daemon", timedatectl="NTPSynchronized=yes\n")),
-    bad("clock.synchronised", "host.clock.unsynced", "2.5 s off", host=commands(chronyc=CHRONY.format(offset="-2.5", leap="Normal"))),
-    bad("clock.synchronised", "host.clock.unsynced", "chrony has no source", host=commands(chronyc=CHRONY.format(offset="0.0", leap="Not synchronised"))),
-    bad("clock.synchronised", "host.clock.unsynced", "systemd says no", host=commands(timedatectl="NTPSynchronized=no\n")),
-    good("network.links", "up and fast", host=links(eth0=link()), expected=NET),
-    good("network.links", "a free port", host=links(eth0=link(), eth1=link("down", "-1")), expected=NET),
-    good("network.links", "no speed is told", host=links(eth0=link(speed="-1")), expected=NET),
-    good("network.links", "only a virtual one flaps", host=links(eth0=link(), veth1=link(changes="999", virtual=True)), expected=NET),
-    bad("network.links", "net.link.down", "down", host=links(eth0=link("down", "-1")), expected=NET),
-    bad("network.links", "net.link.down", "absent", host=links(eth1=link()), expected=NET),
-    bad("network.links", "net.link.slow", "half the speed", host=links(eth0=link(speed="100000")), expected=NET),
-    bad("network.links", "net.link.flapping", "21 changes", host=links(eth0=link(changes="21")), expected=NET),
-    good("loopback.tcp", "23 Gbit/s", host=iperf(23e9)),
-    bad("loopback.tcp", "net.loopback.slow", "1 Gbit/s", host=iperf(1e9)),
-    good("infiniband.ports", "active and fast", host=port(), expected=PORT),
-    good("infiniband.ports", "a free port", host=port(state="1: DOWN", physical="2: Polling")),
-    bad("infiniband.ports", "ib.port.slow", "half the rate", host=port(rate="200 Gb/sec (4X HDR)"), expected=PORT),
-    bad("infiniband.ports", "ib.port.down", "polling", host=port(state="1: DOWN", physical="2: Polling"), expected=PORT),
-    bad("infiniband.ports", "ib.port.down", "no subnet manager", host=port(state="2: INIT"), expected=PORT),
-    bad("infiniband.ports", "ib.port.down", "another adapter only", host=port("mlx5_1"), expected=PORT),
-    bad("infiniband.ports", "ib.port.down", "no adapter", host=files({}), expected=PORT),
-    good("processes.stuck", "at rest", host=processes("S", 500)),
-    good("processes.stuck", "32 in the kernel", host=processes("D", 32)),
-    good("processes.stuck", "200 not reaped", host=processes("Z", 200)),
-    bad("processes.stuck", "host.processes.uninterruptible", "33 in the kernel", host=processes("D", 33)),
-    bad("processes.stuck", "host.processes.zombies", "201 not reaped", host=processes("Z", 201)),
-    good("processor.count", "six of six", host=files({f"{CPU}/online": "0-3,8-9\n", f"{CPU}/present": "0-9\n"}), expected=SIX),
-    bad("processor.count", "host.cpu.offline", "five of six", host=files({f"{CPU}/online": "0-3,8\n", f"{CPU}/present": "0-9\n"}), expected=SIX),
-    good("processor.governor", "as tuned", host=governors("performance", "performance"), expected=PERFORMANCE),
-    bad("processor.governor", "host.cpu.governor", "one is not", host=governors("performance", "powersave"), expected=PERFORMANCE),
-    good("processor.numa", "two of two", host=nodes(2), expected=TWO_NODES),
-    bad("processor.numa", "host.numa.layout", "one of two", host=nodes(1), expected=TWO_NODES),
-    good("kernel.modules", "loaded", host=files({"/proc/modules": "nvidia_peermem 1 0 - Live 0x0\nib_core 1 0 - Live 0x0\n"}), expected=MODULES),
-    bad("kernel.modules", "host.kernel.module", "one is not", host=files({"/proc/modules": "ib_core 1 0 - Live 0x0\n"}), expected=MODULES),
-    good("kernel.cmdline", "there", host=files({"/proc/cmdline": "BOOT_IMAGE=/x iommu=pt quiet\n"}), expected=CMDLINE),
-    bad("kernel.cmdline", "host.kernel.cmdline", "a longer word", host=files({"/proc/cmdline": "BOOT_IMAGE=/x iommu=ptx\n"}), expected=CMDLINE),
-    good("kernel.sysctl", "as set", host=files({"/proc/sys/vm/zone_reclaim_mode": "0\n", **RMEM}), expected=SYSCTL),
-    bad("kernel.sysctl", "host.kernel.sysctl", "one is not", host=files({"/proc/sys/vm/zone_reclaim_mode": "1\n", **RMEM}), expected=SYSCTL),
-    good("limits.memlock", "unlimited", host=files({"/proc/self/limits": LIMITS.format(limit="unlimited")}), expected=MEMLOCK),
-    bad("limits.memlock", "host.limits.memlock", "64 KiB", host=files({"/proc/self/limits": LIMITS.format(limit="65536")}), expected=MEMLOCK),
-    good("services.active", "both active", host=commands(systemctl=ran(0, "active\nactive\n")), expected=UNITS),
-    bad("services.active", "host.service.down", "one failed", host=commands(systemctl=ran(3, "active\nfailed\n")), expected=UNITS),
-    bad("services.active", "host.service.down", "one is not known", host=commands(systemctl=ran(3, "active\nunknown\n")), expected=UNITS),
-    good("names.resolve", "resolved", host=commands(getent=ran(0)), expected=NAMES),
-    bad("names.resolve", "host.dns", "no such name", host=commands(getent=ran(2)), expected=NAMES),
+MEMORY = [
+    good("memory.size", "all there", host=host(meminfo()), expected=expect(memory__total_gib_min=23)),
+    bad(
+        "memory.size",
+        "host.memory.missing",
+        "less",
+        host=host(meminfo()),
+        expected=expect(memory__total_gib_min=24),
+    ),
+    good("memory.stress", "right", host=stress(0, STRESS)),
+    bad("memory.stress", "host.memory.miscompute", "wrong", host=stress(2, STRESS + WRONG)),
+    good("memory.edac", "a few corrected", host=edac(ce=12)),
+    bad("memory.edac", "host.edac.ue", "uncorrected", host=edac(ue=1)),
+    bad("memory.edac", "host.edac.ce", "many corrected", host=edac(ce=4001)),
+    good("memory.modules", "two of two", host=edac(), expected=MODULES),
+    good(
+        "memory.modules",
+        "as dmidecode says",
+        host=host({}, dmidecode="\tSize: 64 GB\n\tSize: No Module Installed\n\tSize: 64 GB\n"),
+        expected=MODULES,
+    ),
+    bad(
+        "memory.modules", "host.memory.module", "an empty slot", host=edac(sizes=(65536, 0)), expected=MODULES
+    ),
+    bad(
+        "memory.modules",
+        "host.memory.module",
+        "a smaller one",
+        host=edac(sizes=(65536, 32768)),
+        expected=MODULES,
+    ),
+    good("memory.machine_checks", "modules from outside", host=host({TAINTED: "12289\n"})),
+    bad("memory.machine_checks", "host.mce", "one", host=host({TAINTED: "12305\n"})),
+    good("memory.hugepages", "enough", host=host(meminfo()), expected=expect(memory__hugepages_min=512)),
+    bad(
+        "memory.hugepages",
+        "host.memory.hugepages",
+        "fewer",
+        host=host(meminfo(pages=511)),
+        expected=expect(memory__hugepages_min=512),
+    ),
+    good("memory.swap", "off", host=host(meminfo()), expected=expect(memory__swap_off=True)),
+    bad(
+        "memory.swap",
+        "host.memory.swap",
+        "on",
+        host=host(meminfo(swap=4096)),
+        expected=expect(memory__swap_off=True),
+    ),
+    good("memory.available", "most of it", host=host(meminfo())),
+    bad("memory.available", "host.memory.low", "something was left", host=host(meminfo(available=1_000_000))),
+    bad("memory.available", "host.memory.pressure", "all wait", host=host(meminfo(pressure="41.07"))),
+]
+PROCESSOR = [
+    good("cpu.stress", "right", host=stress(0, STRESS)),
+    bad("cpu.stress", "host.cpu.miscompute", "wrong", host=stress(2, STRESS + WRONG)),
+    good("processor.count", "all online", host=host(ONLINE), expected=SIX),
+    bad(
+        "processor.count",
+        "host.cpu.offline",
+        "one is off",
+        host=host(ONLINE, {f"{CPU}/online": "0-3,8\n"}),
+        expected=SIX,
+    ),
+    good("processor.governor", "all", host=host(cpus()), expected=expect(processor__governor="performance")),
+    bad(
+        "processor.governor",
+        "host.cpu.governor",
+        "saving power",
+        host=host(cpus(scaling_governor="powersave")),
+        expected=expect(processor__governor="performance"),
+    ),
+    good("processor.numa", "two", host=nodes(2), expected=expect(processor__numa_nodes=2)),
+    bad("processor.numa", "host.numa.layout", "one", host=nodes(1), expected=expect(processor__numa_nodes=2)),
+    good("processor.numa", "as far as declared", host=distances("10 21", "21 10"), expected=FAR),
+    bad(
+        "processor.numa",
+        "host.numa.layout",
+        "nearer than declared",
+        host=distances("10 12", "12 10"),
+        expected=FAR,
+    ),
+    good("processor.frequency", "as it can", host=host(cpus()), expected=expect(processor__mhz_min=3800)),
+    bad(
+        "processor.frequency",
+        "host.cpu.frequency",
+        "capped by the firmware",
+        host=host(cpus(bios_limit=2_000_000)),
+    ),
+    bad(
+        "processor.frequency",
+        "host.cpu.frequency",
+        "capped by a setting",
+        host=host(cpus(scaling_max_freq=2_000_000)),
+        expected=expect(processor__mhz_min=3800),
+    ),
+    good("processor.smt", "on", host=host(SMT), expected=expect(processor__smt=True)),
+    bad(
+        "processor.smt",
+        "host.cpu.smt",
+        "on, wished off",
+        host=host(SMT),
+        expected=expect(processor__smt=False),
+    ),
+    good("processor.microcode", "all alike", host=microcode("0xb000603", "0xb000603")),
+    bad(
+        "processor.microcode", "host.cpu.microcode", "one is older", host=microcode("0xb000603", "0xb000590")
+    ),
+    good(
+        "processor.affinity",
+        "as declared",
+        host=host(device()),
+        expected=expect(processor__affinity=[f"{CARD}=1"]),
+    ),
+    bad(
+        "processor.affinity",
+        "host.numa.affinity",
+        "on the other socket",
+        host=host(device()),
+        expected=expect(processor__affinity=[f"{CARD}=0"]),
+    ),
+]
+KERNEL = [
+    good("kernel.modules", "loaded", host=host(MODULE), expected=PEERMEM),
+    bad(
+        "kernel.modules",
+        "host.kernel.module",
+        "not loaded",
+        host=host({"/proc/modules": "x 1 0 - Live 0x0\n"}),
+        expected=PEERMEM,
+    ),
+    good(
+        "kernel.cmdline",
+        "there",
+        host=host({"/proc/cmdline": "iommu=pt quiet\n"}),
+        expected=expect(kernel__cmdline=["iommu=pt"]),
+    ),
+    bad(
+        "kernel.cmdline",
+        "host.kernel.cmdline",
+        "not there",
+        host=host({"/proc/cmdline": "iommu=ptx\n"}),
+        expected=expect(kernel__cmdline=["iommu=pt"]),
+    ),
+    good(
+        "kernel.sysctl",
+        "as wished",
+        host=host({"/proc/sys/vm/zone_reclaim_mode": "0\n"}),
+        expected=expect(kernel__sysctl=["vm.zone_reclaim_mode=0"]),
+    ),
+    bad(
+        "kernel.sysctl",
+        "host.kernel.sysctl",
+        "another",
+        host=host({"/proc/sys/vm/zone_reclaim_mode": "1\n"}),
+        expected=expect(kernel__sysctl=["vm.zone_reclaim_mode=0"]),
+    ),
+    good("kernel.taint", "modules from outside", host=host({TAINTED: "12289\n"})),
+    bad("kernel.taint", "host.kernel.tainted", "a warning", host=host({TAINTED: "512\n"})),
+    bad("kernel.taint", "host.kernel.damaged", "an oops", host=host({TAINTED: "128\n"})),
+    bad("kernel.taint", "host.kernel.damaged", "a soft lockup", host=host({TAINTED: str(1 << 14)})),
+    good("kernel.version", "its beginning", host=host(RELEASE), expected=expect(kernel__version="6.8.0-51")),
+    bad(
+        "kernel.version",
+        "host.kernel.version",
+        "not 6.8.0-5",
+        host=host(RELEASE),
+        expected=expect(kernel__version="6.8.0-5"),
+    ),
+    good("kernel.cgroup", "two", host=host(CGROUP), expected=expect(kernel__cgroup=2)),
+    bad(
+        "kernel.cgroup",
+        "host.kernel.cgroup",
+        "one",
+        host=host({"/sys/fs/cgroup/memory/tasks": ""}),
+        expected=expect(kernel__cgroup=2),
+    ),
+    good("kernel.thp", "madvise", host=host(THP), expected=expect(kernel__thp="madvise")),
+    bad("kernel.thp", "host.kernel.thp", "not always", host=host(THP), expected=expect(kernel__thp="always")),
+    good("limits.memlock", "unlimited", host=limits(), expected=expect(limits__memlock_kib_min=1024)),
+    bad(
+        "limits.memlock",
+        "host.limits.memlock",
+        "little",
+        host=limits(memlock=65536),
+        expected=expect(limits__memlock_kib_min=1024),
+    ),
+    good("limits.jobs", "enough", host=limits(), expected=JOB),
+    bad("limits.jobs", "host.limits.job", "few files", host=limits(nofile=1024), expected=JOB),
+    bad("limits.jobs", "host.limits.job", "a small stack", host=limits(stack=8388608), expected=JOB),
+]
+DAEMONS = [
+    good("processes.stuck", "many that sleep", host=processes("S", 500)),
+    bad("processes.stuck", "host.processes.uninterruptible", "many in the kernel", host=processes("D", 33)),
+    bad("processes.stuck", "host.processes.zombies", "many that nobody reaps", host=processes("Z", 201)),
+    good("clock.synchronised", "microseconds off", host=host({}, chronyc=CHRONY.format("0.000012", "Normal"))),
+    bad("clock.synchronised", "host.clock.unsynced", "seconds off", host=host({}, chronyc=CHRONY.format("-2.5", "Normal"))),
+    good("services.active", "both", host=host({}, systemctl=ran("active\nactive\n")), expected=UNITS),
+    bad("services.active", "host.service.down", "one failed", host=host({}, systemctl=ran("active\nfailed\n", rc=3)), expected=UNITS),
+    good("names.resolve", "found", host=host({}, getent=ran()), expected=expect(names__resolve=["ctl"])),
+    bad("names.resolve", "host.dns", "not found", host=host({}, getent=ran(rc=2)), expected=expect(names__resolve=["ctl"])),
 ]  # fmt: skip
+CASES = [*MEMORY, *PROCESSOR, *KERNEL, *DAEMONS]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -70,3 +71,29 @@ def test_the_bus_tells_whose_library_is_asked():
     assert read_gpus(host, on_bus(host), timeout_s=1).vendor == "amd"
     assert host.ran[-1][-1] == "greenroom.probes.amd"
     assert read_gpus(host, {"nvidia": 0, "amd": 0}, timeout_s=1).vendor == "nvidia"
+
+
+def test_space_with_a_deadline_is_the_same_space(tmp_path):
+    host = LocalHost()
+    assert host.space(str(tmp_path), timeout_s=10).total_bytes == host.space(str(tmp_path)).total_bytes
+    with pytest.raises(ProbeUnavailable, match="none: No such file"):
+        host.space(str(tmp_path / "none"), timeout_s=10)
+
+
+def test_a_mount_that_hangs_costs_its_deadline_and_is_named(monkeypatch):
+    monkeypatch.setattr(os, "statvfs", lambda _: time.sleep(60))
+    started = time.monotonic()
+    with pytest.raises(ProbeUnavailable, match="/mnt/dead: not back after"):
+        LocalHost().space("/mnt/dead", timeout_s=0.2)
+    assert time.monotonic() - started < 20
+
+
+def test_waiting_takes_time_here_and_none_in_a_recording():
+    started = time.monotonic()
+    LocalHost().wait(0.05)
+    assert time.monotonic() - started >= 0.05
+    host = RecordedHost(files={"/a": "1", "/b": "1"}, later={"/a": "2"})
+    before = host.now()
+    assert host.read("/a") == "1"
+    host.wait(1.0)
+    assert (host.read("/a"), host.read("/b"), host.now() - before) == ("2", "1", 1.0)

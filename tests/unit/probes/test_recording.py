@@ -128,3 +128,15 @@ PLAIN = st.text(st.characters(exclude_categories=["Nd", "Cs"]), max_size=100)
 def test_a_tape_without_identifiers_is_left_as_it_is(files):
     tape = Tape(files={f"/x/{name}": text for name, text in files.items()}, clock=1.0)
     assert Anonymiser().tape(tape) == tape
+
+
+def test_a_counter_that_grew_while_we_waited_plays_back_so():
+    recorder = RecordingHost(RecordedHost(files={"/a": "1", "/b": "7"}, later={"/a": "2", "/c": "3"}))
+    heard = [recorder.read("/a"), recorder.read("/b")]
+    recorder.wait(0.5)
+    heard += [recorder.read("/a"), recorder.read("/b"), recorder.read("/c")]
+    replay = ReplayHost(recorder.tape)
+    again = [replay.read("/a"), replay.read("/b")]
+    replay.wait(0.5)
+    again += [replay.read("/a"), replay.read("/b"), replay.read("/c")]
+    assert again == heard == ["1", "7", "2", "7", "3"]
