@@ -39,6 +39,22 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "roce.",
         "storage.",
     ),
+    "logs": (
+        "app.cuda",
+        "fabric.",
+        "gpu.context",
+        "gpu.memory.",
+        "gpu.plugin",
+        "host.cper.",
+        "ib.port.disabled.",
+        "k8s.",
+        "nhc.",
+        "nvml.",
+        "pci.",
+        "pcie.aer.corrected.",
+        "pcie.dpc",
+        "pcie.link.limited.",
+    ),
     "texts": ("gpu.", "host.", "nvswitch.", "fabric.", "nccl.", "slurm.", "lb."),
 }
 """Family -> how its codes begin. A family without such a beginning cannot have the code."""
