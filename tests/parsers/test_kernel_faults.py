@@ -23,7 +23,7 @@ LINES = {
     "EDAC MC2: 3 CE memory read error on CPU_SrcID#1_MC#0_Chan#1_DIMM#0 (channel:1 slot:0)": ("host.edac.ce", "cpu_srcid#1_mc#0_chan#1_dimm#0"),
     "EDAC i10nm MC0: 1 UE memory scrubbing error on DIMM_A1 (channel:0)": ("host.edac.ue", "dimm_a1"),
     "mce: [Hardware Error]: CPU 31: Machine Check Exception: 5 Bank 3: be00000000800400": ("host.mce.fatal", ""),
-    "EDAC MC0: CE page 0x1f2, offset 0xa80, grain 32, syndrome 0x0, row 2, channel 1, label \"DIMM_B1\": i7core": ("host.edac.ce", "dimm_b1"),
+    'EDAC MC0: CE page 0x1f2, offset 0xa80, grain 32, syndrome 0x0, row 2, channel 1, label "DIMM_B1": i7core': ("host.edac.ce", "dimm_b1"),
     "mce: CMCI storm detected: switching to poll mode": ("host.mce.storm", ""),
     "mce: [Hardware Error]: Deferred error, no action required.": ("host.mce.deferred", ""),
     "mce: Uncorrected hardware memory error in user-access at 7f3a00": ("host.mce.uncorrected", ""),

@@ -18,13 +18,18 @@ MAX_LINE_CHARS = 4_000
 MAX_JSON_CHARS = 8_000_000
 MAX_RECORDS = 100_000
 _MESSAGE_KEYS = ("MESSAGE", "message", "msg", "log", "textPayload", "_raw", "line", "body", "Message", "Line")
-_HOST_KEYS = frozenset({"_HOSTNAME", "hostname", "host", "node", "node_name", "nodeName", "hostName", "instance"})
+_HOST_KEYS = frozenset(
+    {"_HOSTNAME", "hostname", "host", "node", "node_name", "nodeName", "hostName", "instance"}
+)
 _TIME_KEYS = ("time", "timestamp", "@timestamp", "ts", "Timestamp", "_time")
 _PRETTY = re.compile(r'^[ \t]{0,40}\{?[ \t]{0,40}"(?P<key>[\w@.]{1,60})"[ \t]{0,9}:[ \t]{0,20}(?P<value>.*)$')
 _FIELD = re.compile(r"^[ \t]{0,8}(?P<key>[A-Z_][A-Z0-9_]{1,60})=(?P<value>.*)$")
-_PRETTY_SIGN = re.compile(r'^[ \t]{0,40}\{?[ \t]{0,40}"(?:MESSAGE|message|msg|log|textPayload)"[ \t]{0,9}:', re.MULTILINE)
+_PRETTY_SIGN = re.compile(
+    r'^[ \t]{0,40}\{?[ \t]{0,40}"(?:MESSAGE|message|msg|log|textPayload)"[ \t]{0,9}:', re.MULTILINE
+)
 _LINE_OF_JSON = re.compile(
-    r'^[ \t]{0,40}[\[{][^\n]{0,2000}?"(?:MESSAGE|message|msg|log|textPayload|_raw|line|body)"[^\n]{1,4000}[\]}],?[ \t\r]{0,9}$', re.MULTILINE
+    r'^[ \t]{0,40}[\[{][^\n]{0,2000}?"(?:MESSAGE|message|msg|log|textPayload|_raw|line|body)"[^\n]{1,4000}[\]}],?[ \t\r]{0,9}$',
+    re.MULTILINE,
 )
 _FIELD_SIGN = re.compile(r"^[ \t]{0,8}(?:MESSAGE=|_HOSTNAME=|__CURSOR=|_TRANSPORT=|MESSAGE$)", re.MULTILINE)
 _DATE_HEAD = re.compile(r"^(?:[A-Z]\w{2} )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
@@ -40,6 +45,8 @@ class Entry:
     head: Head
     others: tuple[Head, ...] = ()
     """Other ways to read it, where lines were broken and it cannot be told how."""
+    pieces: tuple[Entry, ...] = ()
+    """Its lines, each by itself: what it is if no way of reading it whole tells anything."""
 
 
 def is_structured(text: str) -> bool:
@@ -67,16 +74,18 @@ class Assembler:
             self._blob = False
             self._put("MESSAGE", re.sub(r"^.{0,3}\x00[\x00-\x1f]{0,8}", "", line), number)
         elif bare == "MESSAGE":
-            self._blob = True  # the export format gives what is no plain text with its length, on its own line
+            self._blob = (
+                True  # the export format gives what is no plain text with its length, on its own line
+            )
         elif not bare or bare[0] == "}" or _DATE_HEAD.match(line):
             yield from self.close()
             if bare and bare[0] != "}":
                 head = peel(line)
                 self._fields.update(_when=head.when, _at=head.at)
             elif "{" in bare and (found := _PRETTY.match(bare[bare.index("{") :])):
-                self._put(found["key"], self._value(found["value"]), number)
+                self._put(found["key"], self._value(found["key"], found["value"]), number)
         elif found := _PRETTY.match(line):
-            self._put(found["key"], self._value(found["value"]), number)
+            self._put(found["key"], self._value(found["key"], found["value"]), number)
         elif found := _FIELD.match(line):
             self._put(found["key"], found["value"], number)
 
@@ -92,9 +101,9 @@ class Assembler:
         if len(self._fields) < 500:
             self._fields[key] = value
 
-    def _value(self, text: str) -> object:
+    def _value(self, key: str, text: str) -> object:
         text = text.strip().rstrip(",").rstrip()
-        if text == "[" or (text.startswith("[") and "]" not in text):
+        if key in _MESSAGE_KEYS and text.startswith("[") and "]" not in text:
             self._open = []
             self._fields["_bytes"] = self._open
             self._take_bytes(text[1:])
@@ -201,6 +210,9 @@ def _records(value: object) -> Iterator[Mapping[str, object]]:
                 yield {**above, **item}
             else:
                 plain = {key: one for key, one in item.items() if not isinstance(one, list)}
-                stack += [(one, {**above, **plain} if len(above) < 100 else above) for one in reversed(item.values())]
+                stack += [
+                    (one, {**above, **plain} if len(above) < 100 else above)
+                    for one in reversed(item.values())
+                ]
         elif isinstance(item, list):
             stack += [(one, above) for one in reversed(item)]

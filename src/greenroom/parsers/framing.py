@@ -27,8 +27,8 @@ START = (
     r"amdgpu[ :]|\[drm|nvme |nvme\d|XFS \(|EXT4-fs|BTRFS|INFO: |BUG: |watchdog: |Lustre|LNet|nfs: |blk_update|"
     r"print_req_error|I/O error|critical |Out of memory|Buffer I/O|Kernel panic|kernel:|rcu: |CPU\d|ata\d|sd[a-z]? |"
     r"usb |pci[ _]|pciehp|ACPI|Memory failure|GHES|igb |ixgbe|bnxt_en|ib_|infiniband|Xid |SXid |systemd|perf: |"
-    r"oom-kill|oom_reaper|workqueue|audit|python|traps:|show_signal|pt_main|nvidia_|acpi|i40e |ice |hns3 |megaraid|"
-    r"scsi |vfio|DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"
+    r"oom-kill|oom_reaper|workqueue|audit|python|traps:|show_signal|pt_main|nvidia_|acpi|i40e |ice [\d]|hns3 |megaraid|"
+    r"scsi |vfio|NMI |NETDEV |Memory failure|Aborting |md/|md: |bond|general protection|CMCI|Buffer |traps|divide |DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"
 )
 """How messages of the kernel begin: the name of a driver or of a part of the kernel."""
 _MESSAGE = re.compile(START)
@@ -50,20 +50,28 @@ _PREFIXES = tuple(
         r"(?:(?P<host>(?!kernel)[A-Za-z0-9][\w.-]{0,63}) )?kernel(?:\[\d{1,9}\])?: ?",
         r"\[pod/(?:[\w.-]{1,253})/[\w.-]{1,63}\] ?",
         rf"pod/[\w.-]{{1,253}} (?:(?P<host>[A-Za-z0-9][\w.-]{{0,63}}) )?(?={_HEADED})",
-        rf"(?:[\w./~-]{{0,120}}[/.](?:log|txt|out|gz|dmesg|messages|syslog)(?:[.-][\d.-]{{1,20}}(?:gz)?)?|"
-        rf"(?:messages|syslog|dmesg)(?:[.-][\d.-]{{1,20}}(?:gz)?)?):(?:\d{{1,9}}[:-])?\s?",  # grep
+        r"(?:[\w./~-]{0,120}[/.](?:log|txt|out|gz|dmesg|messages|syslog)(?:[.-][\d.-]{1,20}(?:gz)?)?|"
+        r"(?:messages|syslog|dmesg)(?:[.-][\d.-]{1,20}(?:gz)?)?):(?:\d{1,9}[:-])?\s?",  # grep
         rf"\s{{0,6}}\d{{1,6}}[:|\t-]?\s{{0,4}}(?={_HEADED})",  # line numbers
         rf"(?!{START})(?P<host>[A-Za-z][\w.-]{{0,63}})(?::| \|) ?(?={_HEADED})",  # pdsh, clush, tables
         rf"(?:[*+-]|\d{{1,3}}\.)\s{{1,3}}(?={_HEADED})",  # a list
         r"`{1,3}",
     )
 )
+# Marks of quoting and numbering: such a line may well be a piece of the one above.
+_MARKS = frozenset(
+    one
+    for one in _PREFIXES
+    if one.match("> ") or one.match("` ") or one.match("7: [ 1.5") or one.match("- [ 1.5")
+)
 # Behind a date: the host, then the message or the program that wrote it.
 _HOST_THEN = re.compile(
     rf"(?P<host>[A-Za-z0-9][\w.-]{{0,63}}) (?={_HEADED}|[A-Za-z][\w@./-]{{1,60}}(?:\[\d{{1,9}}\])?: )"
 )
+# dmesg's dates, behind which no host stands: a comma and a zone, or the form of ctime(3)
+_OF_DMESG = re.compile(r",\d+[+-]\d\d:\d\d$|^[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4}$")
 # stern prints pod and container
-_STERN = re.compile(rf"[\w.-]{{4,253}} [\w.-]{{1,63}} (?={_HEADED})")
+_STERN = re.compile(rf"[\w.]{{2,60}}-[\w.-]{{1,190}} [\w.-]{{1,63}} (?={_HEADED})")
 
 
 @dataclass(slots=True)
@@ -87,8 +95,12 @@ def peel(line: str) -> Head:
         return head
     start, limit = 0, min(len(line), MAX_PEELED_CHARS)
     dated = False
+    line = line.rstrip()
+    head.text = line
     for _ in range(MAX_PREFIXES):
-        found = next((m for one in _PREFIXES if (m := one.match(line, start, limit)) and m.end() > start), None)
+        found = next(
+            (m for one in _PREFIXES if (m := one.match(line, start, limit)) and m.end() > start), None
+        )
         if found is None and dated and not head.host and not _MESSAGE.match(line, start, limit):
             found = _HOST_THEN.match(line, start, limit)
         if found is None and start == 0:
@@ -96,7 +108,7 @@ def peel(line: str) -> Head:
         if found is None:
             break
         dated |= _take(head, found.groupdict())
-        head.headed |= found[0].strip() not in ("", ">", "`", "```")
+        head.headed |= found.re not in _MARKS
         start = found.end()
     head.text = line[start:]
     return head
@@ -114,8 +126,12 @@ def _take(head: Head, groups: dict[str, str | None]) -> bool:
     if stamp and stamp != "-" and not head.when:
         head.when = stamp[:40]
         head.at = unix_time(stamp)
-    # dmesg's ISO dates have a comma and a zone, and no host behind them
-    return bool(stamp) and not re.search(r",\d+[+-]\d\d:\d\d$", stamp or "")
+    return bool(stamp) and not _OF_DMESG.search(stamp or "")
+
+
+def has_clock(head: Head) -> bool:
+    """Whether a time stands before the message."""
+    return head.uptime_s is not None or bool(head.when)
 
 
 def begins_message(line: str) -> bool:

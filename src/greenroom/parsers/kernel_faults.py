@@ -170,7 +170,9 @@ def device_of(text: str) -> str:
     """One spelling; a function other than the first is kept: root ports differ by nothing else."""
     address = pci_address(text)
     function = text.rpartition(".")[2]
-    return f"{address}.{function}" if address and function in set("1234567") else address or text.lower()
+    return (
+        f"{address}.{function}" if address and function in set("1234567") else address or text.strip().lower()
+    )
 
 
 def _aer_code(severity: str) -> str:

@@ -19,16 +19,27 @@ NEAR_LINES = 12
 _SXID = re.compile(
     r"nvidia-nvswitch\d*: ?SXid \((?P<device>[^)]{0,60})\): {0,3}(?P<code>\d{1,6})(?!\d)[, ]{0,3}(?P<detail>.{0,300})"
 )
-_FALLEN = re.compile(r"GPU (?:at )?(?:PCI:)?(?P<device>[0-9a-fA-F:.]{7,16})?.{0,40}fallen off the bus|fallen off the bus", re.IGNORECASE)
+_FALLEN = re.compile(
+    r"GPU (?:at )?(?:PCI:)?(?P<device>[0-9a-fA-F:.]{7,16})?.{0,40}fallen off the bus|fallen off the bus",
+    re.IGNORECASE,
+)
 _NAMED_GPU = re.compile(r"NVRM: The NVIDIA GPU (?P<device>[0-9a-fA-F:.]{7,16})")
 _UPTIME = re.compile(r"\[ *(\d{1,9}\.\d{6})\]")
-_AER_BIT = re.compile(r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:AER: )? {2,6}\[ ?(?P<bit>\d{1,2})\] (?P<name>\w+)")
-_AER_STATUS = re.compile(r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]):.{0,12} device \[\w{4}:\w{4}\] error status/mask=(?P<status>[0-9a-f]{8})")
+_AER_BIT = re.compile(
+    r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:AER: )? {2,6}\[ ?(?P<bit>\d{1,2})\] (?P<name>\w+)"
+)
+_AER_STATUS = re.compile(
+    r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]):.{0,12} device \[\w{4}:\w{4}\] error status/mask=(?P<status>[0-9a-f]{8})"
+)
 _REPLAYS = (1 << 8) | (1 << 12)
 """REPLAY_NUM rollover and replay timer timeout: the link lost packets. PCIe 6.0, correctable error status."""
-_CPER_DETAIL = re.compile(r"\{(?P<event>\d{1,6})\}\[Hardware Error\]:\s+(?:section_type: (?P<section>[\w ,/-]{1,60})|device_id: (?P<device>[0-9a-f:.]{7,16}))")
+_CPER_DETAIL = re.compile(
+    r"\{(?P<event>\d{1,6})\}\[Hardware Error\]:\s+(?:section_type: (?P<section>[\w ,/-]{1,60})|device_id: (?P<device>[0-9a-f:.]{7,16}))"
+)
 _CPER_EVENT = re.compile(r"\{(\d{1,6})\}\[Hardware Error\]")
-_MCE_STATUS = re.compile(r"Machine Check(?: Event)?: \d{1,3} Bank (?P<bank>\d{1,3}): (?P<status>[0-9a-f]{16})", re.IGNORECASE)
+_MCE_STATUS = re.compile(
+    r"Machine Check(?: Event)?: \d{1,3} Bank (?P<bank>\d{1,3}): (?P<status>[0-9a-f]{16})", re.IGNORECASE
+)
 _UNCORRECTED, _DEFERRED = 1 << 61, 1 << 44
 _TIMES = re.compile(r"\(x(\d{1,6}) over ")
 _TROUBLE = re.compile(
@@ -38,7 +49,9 @@ _TROUBLE = re.compile(
     r"\[Hardware Error\].{0,80}(?:\bfatal|uncorrect)|uncorrect(?:ed|able) (?:hardware|memory|ecc) error",
     re.IGNORECASE,
 )
-_ORDINARY = re.compile(r"\b(?:enabled|disabled|supported|no errors?|0 errors?|without error|loading|registered)\b", re.IGNORECASE)
+_ORDINARY = re.compile(
+    r"\b(?:enabled|disabled|supported|no errors?|0 errors?|without error|loading|registered)\b", re.IGNORECASE
+)
 
 
 class Reports:
@@ -91,7 +104,9 @@ class Reports:
         if not found:
             found = [(one.code, one.device, one.count, dict(one.detail)) for one in kernel_faults.find(text)]
         if not found and (mce := _MCE_STATUS.search(text)):
-            found.append((_mce_code(int(mce["status"], 16)), "", 1, {"bank": mce["bank"], "status": mce["status"]}))
+            found.append(
+                (_mce_code(int(mce["status"], 16)), "", 1, {"bank": mce["bank"], "status": mce["status"]})
+            )
         many = _TIMES.search(entry.raw) if found else None
         return [
             Sighting(
@@ -111,10 +126,17 @@ class Reports:
     def _inherited(self, entry: Entry, head: Head) -> Head:
         """A line without a head of its own right behind another belongs to it: dmesg prints records so."""
         last = self._last
-        if head.headed or last is None or last.number + 1 != entry.number or not head.text.lstrip().startswith("NVRM"):
+        if (
+            head.headed
+            or last is None
+            or last.number + 1 != entry.number
+            or not head.text.lstrip().startswith("NVRM")
+        ):
             return head
         above = last.head
-        return replace(head, host=head.host or above.host, at=above.at, uptime_s=above.uptime_s, when=above.when)
+        return replace(
+            head, host=head.host or above.host, at=above.at, uptime_s=above.uptime_s, when=above.when
+        )
 
     def _with_device(
         self, entry: Entry, one: tuple[str, str, int, dict[str, Any]]
@@ -137,7 +159,10 @@ class Reports:
             last = self.sightings[-1]
             event = _CPER_EVENT.search(last.evidence)
             if last.code.startswith("host.cper") and event and event[1] == found["event"]:
-                detail = {**last.detail, **({"section": found["section"].strip()} if found["section"] else {})}
+                detail = {
+                    **last.detail,
+                    **({"section": found["section"].strip()} if found["section"] else {}),
+                }
                 device = pci_address(found["device"] or "") or last.device
                 self.sightings[-1] = replace(last, device=device, detail=detail)
 
@@ -179,14 +204,18 @@ def _host(sighting: Sighting) -> str:
     return str(sighting.detail.get("host", ""))
 
 
-def _worth(found: list[Sighting]) -> tuple[int, int, int]:
-    return len(found), sum(bool(one.device) for one in found), sum(len(one.detail) for one in found)
+def _worth(found: list[Sighting]) -> tuple[int, int]:
+    """More is better, and a named device. Of equals the first way of reading counts."""
+    return len(found), sum(bool(one.device) for one in found)
 
 
 def _fell(text: str) -> bool:
     """The words of the driver, not of a person or a manual: they name a GPU, or stand alone."""
     found = _FALLEN.search(text)
-    return bool(found) and (bool(found and found["device"]) or bool(re.match(r"\s*(?:NVRM: ?)?(?:GPU (?:has )?)?fallen off", text)))
+    return bool(found) and (
+        bool(found and found["device"])
+        or bool(re.match(r"\s*(?:NVRM: ?)?(?:GPU (?:has )?)?fallen off", text))
+    )
 
 
 def _mce_code(status: int) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from greenroom.model.sightings import Reading, Sighting
+from greenroom.model.sightings import Reading
 from greenroom.parsers import entries, kernel_faults, wraps
 from greenroom.parsers.entries import Assembler, Entry
 from greenroom.parsers.framing import Head, peel
@@ -25,7 +25,9 @@ PASTE_CHARS, PASTE_LINES = 400_000, 6_000
 BLOCK_CHARS = 1_000_000
 _BYTES_OF_JSON = re.compile(r'"message"\s?:\s?\[')
 _KERNEL = re.compile(r"^(?:\S.{0,80}kernel:|<\d+>\[|\[ *\d+\.\d{6}\]|\d+,\d+,\d+,[^;]*;)", re.MULTILINE)
-_KERNEL_JSON = re.compile(r'"(?:_TRANSPORT|SYSLOG_IDENTIFIER)"\s?:\s?"kernel"|"dmesg"\s?:|^_TRANSPORT=kernel', re.MULTILINE)
+_KERNEL_JSON = re.compile(
+    r'"(?:_TRANSPORT|SYSLOG_IDENTIFIER)"\s?:\s?"kernel"|"dmesg"\s?:|^_TRANSPORT=kernel', re.MULTILINE
+)
 _DRIVER = re.compile(r"\bXid ?\(|nvidia-nvswitch\d*: SXid")
 # ansible's "node1 | CHANGED | rc=0 >>", and dshbak's and clush's host between two rules
 _HOST_LINE = re.compile(r"^(?P<host>[A-Za-z][\w.-]{0,63}) \| (?:CHANGED|SUCCESS|FAILED!?) ?\|")
@@ -37,7 +39,7 @@ def recognise(text: str) -> float:
     """A log of the kernel, or a paste of lines out of one."""
     if _DRIVER.search(text):
         return 0.9
-    lines = text.splitlines()[:500]
+    lines = text.split("\n")[:500]
     low = text.lower()
     if kernel_faults.hinted(low) or _BYTES_OF_JSON.search(low):
         reader = _Reader()
@@ -51,7 +53,7 @@ def read(text: str) -> Reading:
     """Every report."""
     reader = _Reader()
     if len(text) <= PASTE_CHARS and text.count("\n") <= PASTE_LINES:
-        reader.take_all(text.splitlines())
+        reader.take_all(text.split("\n"))
     else:
         for start in range(0, len(text), BLOCK_CHARS):
             reader.take_block(text[start : start + BLOCK_CHARS])
@@ -97,10 +99,7 @@ class _Reader:
         elif any(line.lstrip()[:1] in ("{", "[") and entries.json_entries(0, line) for line in cleaned[:200]):
             found = (one for number, line in enumerate(cleaned, 1) for one in _entries(number, line))
         else:
-            found = (
-                Entry(number=number, raw=raw, head=head, others=others)
-                for number, raw, head, others in wraps.join(cleaned)
-            )
+            found = wraps.join(cleaned)
         for entry in found:
             self._healthy += self._take(entry) and bool(entry.raw.strip())
             if self.full:
@@ -112,14 +111,14 @@ class _Reader:
         cut = len(text) if last else text.rfind("\n") + 1
         if not cut and len(text) > BLOCK_CHARS:
             cut = len(text)  # one endless line
-        text, self._left = text[:cut], text[cut:]
-        if not text or self.full:
+        text, self._left = wraps.clean_block(text[:cut]), text[cut:]
+        if (not text and not last) or self.full:
             return
         if self._undecided:
             self._undecided = False
             self._assembler = Assembler() if entries.is_structured(text[:65_536]) else None
         if self._assembler is not None:
-            for number, line in enumerate(text.split("\n"), self._line + 1):
+            for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), self._line + 1):
                 for entry in self._assembler.take(number, line[:MAX_LINE_CHARS]):
                     self._healthy += self._take(entry)
             if last:
@@ -143,7 +142,11 @@ class _Reader:
         if not entry.head.host and self._host:
             entry.head.host = self._host
             entry.others = tuple(replace(one, host=one.host or self._host) for one in entry.others)
-        return self.reports.take(entry)
+        before = len(self.reports.sightings)
+        ordinary = self.reports.take(entry)
+        if entry.pieces and len(self.reports.sightings) == before:
+            return all([self._take(piece) for piece in entry.pieces])
+        return ordinary
 
     def _note_host(self, line: str) -> None:
         if " | " in line and (found := _HOST_LINE.match(line)):
@@ -202,7 +205,7 @@ def _hits(text: str, first: int) -> Iterator[tuple[int, str]]:
     """(number, line) of the lines with a telling word. One pass a word over the whole: quicker than by line."""
     low = text.lower()
     if len(low) != len(text):  # a few letters change their length
-        low = text
+        low = text.encode("ascii", "replace").decode("ascii").lower()
     starts: set[int] = set()
     for hint in (*kernel_faults.HINTS, " | ch", " | su", " | fail", "----------\n"):
         at = low.find(hint)
