@@ -50,6 +50,23 @@ class Replacer:
         return RepairState(progress=Progress.DONE)
 
 
+class Resetter:
+    """A provider whose GPU resets help."""
+
+    def __init__(self, story) -> None:
+        self.story = story
+
+    def offers(self):
+        return frozenset({Rung.RESET_GPU})
+
+    def start(self, *, action_id, node, rung, reason):
+        self.story.machines[node].faults.clear()
+        return RepairState(progress=Progress.DONE)
+
+    def poll(self, *, action_id, node, rung):
+        return RepairState(progress=Progress.DONE)
+
+
 class Story:
     """Nodes, machines, controller; ``turn()`` lets time pass."""
 
@@ -60,6 +77,7 @@ class Story:
         self.machines: dict[str, Machine] = {}
         self.store = store or MemoryStore()
         self.replacer = Replacer(self)
+        self.launches = []
         self.silent: set[str] = set()
         """Nodes whose runs bring no result home."""
         self.boot()
@@ -70,10 +88,18 @@ class Story:
         self.gate = Gate(self.store, lambda: self.rules, clock)
         tools = Tools(
             scheduler=self.scheduler,
-            providers={Rung.REBOOT: SchedulerReboot(self.scheduler), Rung.REPLACE: self.replacer},
-            check_job=lambda action, view: CheckJob(run_id=action.run_id, node=view.name, argv=()),
+            providers={
+                Rung.REBOOT: SchedulerReboot(self.scheduler),
+                Rung.REPLACE: self.replacer,
+                Rung.RESET_GPU: Resetter(self),
+            },
+            check_job=self._check_job,
         )
         self.loop = Loop(self.gate, Effects(self.gate, tools, clock, None), lambda: self.rules, clock)
+
+    def _check_job(self, action, view):
+        self.launches.append(action)
+        return CheckJob(run_id=action.run_id, node=view.name, argv=())
 
     def join(self, *names, drained="born held", ours=True, **machine) -> None:
         for name in names:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from greenroom.faults import load
 from greenroom.model.results import Finding, Identity
 from greenroom.model.words import Phase, Rung, Severity, Verdict
 from greenroom.policy.diagnose import diagnose
 from greenroom.policy.events import (
+    CheckRequested,
     OperatorHold,
     OperatorRelease,
     OperatorRetire,
@@ -158,3 +160,43 @@ def _catalogue():
     from greenroom.faults import load
 
     return load()
+
+
+def test_evidence_of_before_an_admission_counts_no_more_and_a_reset_clears_what_it_can():
+    ladder = (Step(rung=Rung.RESET_GPU, times=1),)
+    story = Story(ladder=ladder, offered=frozenset({Rung.RESET_GPU}), faults=load())
+    story.join("gpu-01")
+    story.turn(10)
+    admitted = story.state("gpu-01").admitted.at
+    assert (story.launches[0].since, story.launches[0].reset_at) == (0.0, 0.0)
+    story.machines["gpu-01"].faults.append("gpu.xid.48")
+    story.tell("gpu-01", CheckRequested(profile="full", user="ann"))
+    story.turn(20)
+    assert story.phase("gpu-01") is Phase.IN_SERVICE
+    found, after = story.launches[-2:]
+    assert (found.since, found.reset_at) == (admitted, 0.0)
+    assert after.since == admitted  # the repair took the admission away, not what was handled before it
+    assert admitted < after.reset_at < story.state("gpu-01").admitted.at
+
+
+def test_what_a_person_has_repaired_is_not_held_against_the_node_again():
+    story = Story(offered=frozenset())
+    story.join("gpu-01", faults=["gpu.missing"])
+    story.turn(10)
+    assert story.phase("gpu-01") is Phase.WITH_PERSON
+    at = story.now
+    story.tell("gpu-01", OperatorRelease(user="ann", reason="reseated"))
+    story.turn(3)
+    assert story.launches[-1].since == at
+
+
+def test_an_operators_own_hold_hides_nothing():
+    story = Story()
+    story.join("gpu-01")
+    story.turn(10)
+    admitted = story.state("gpu-01").admitted.at
+    story.tell("gpu-01", OperatorHold(user="ann", reason="look"))
+    story.turn(3)
+    story.tell("gpu-01", OperatorRelease(user="ann", reason="done"))
+    story.turn(5)
+    assert story.launches[-1].since == admitted

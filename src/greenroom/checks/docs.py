@@ -63,7 +63,7 @@ def _expectation(name: str, expected: Expected) -> list[str]:
     default = expected[name]
     rows = [("any machine", default)]
     for path in model_files():
-        own = load_expected(site_file=path)[name]
+        own = load_expected(site_file=path, match=False)[name]
         rows += [(path.stem, own)] if own.value != default.value else []
     return [
         f"| `{name}` | {row.meaning} | {where} | {'none' if row.value is None else row.text} | {row.source} |"

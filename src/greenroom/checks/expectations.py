@@ -22,6 +22,10 @@ KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "texts": (list, "a list of texts"),
     "yes-no": (bool, "true or false"),
 }
+ROW = {"value": "", "typical": "", "source": "text", "method": "text", "nodes": "count"}
+"""What a file may say of a threshold, and of which kind it is; empty: of the threshold's own."""
+LEAST_MARGIN = 0.05
+"""Own choice: nodes of one rack are too much alike for their spread alone to set a limit."""
 Value = int | float | str | bool | list[str]
 
 
@@ -40,13 +44,25 @@ class Threshold:
     unit: str
     meaning: str
     value: Value | None
-    """None: nothing is expected."""
+    """The limit, or what must be so; None: nothing is expected."""
     source: str
+    typical: Value | None = None
+    """What healthy machines have; the limit is some way off."""
+    method: str = ""
+    """How the limit follows from what was measured."""
+    nodes: int = 0
+    """How many machines were measured."""
+    seen: str = ""
+    """Where reports show it, ``check:path.of.reading``; `expect learn` goes by it. ``*`` stands for any name;
+    a list of names is what the ``*`` stands for where the reading is as said, ``check:*.state=up``."""
+    margin: float = LEAST_MARGIN
+    """A learned limit is no nearer to the median than this part of it."""
 
     @property
     def text(self) -> str:
         """Value and unit, for a finding."""
-        return f"{self.value} {self.unit}".strip()
+        typical = f" (typical {self.typical})" if self.typical not in (None, self.value) else ""
+        return f"{self.value} {self.unit}".strip() + typical
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +95,26 @@ class Expected:
         return Expected({**self.thresholds, name: replace(self[name], value=value, source=source)})
 
 
-def load_expected(*, gpu_names: Iterable[str] = (), site_file: Path | None = None) -> Expected:
-    """Defaults, then the file of the GPU model (if all GPUs are of it), then the site's file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """What a file's ``[machine]`` is held against."""
+
+    gpu_names: tuple[str, ...] = ()
+    product: str = ""
+    """Of the machine (DMI product_name)."""
+
+
+def load_expected(
+    *, gpu_names: Iterable[str] = (), product: str = "", site_file: Path | None = None, match: bool = True
+) -> Expected:
+    """Defaults, then the file of the GPU model (if all GPUs are of it), then the site's file or files.
+
+    ``site_file`` may be a folder: its ``*.toml`` are laid over in the order of their names. A file with a
+    ``[machine]`` counts only on machines that fit it; ``match=False`` takes it all the same. Where a file
+    for this very hardware is found, ``gpu.model`` is the name of its GPUs.
 
     Raises:
-        ExpectedWrong: the site's file cannot be read or has a wrong field.
+        ExpectedWrong: a file of the site cannot be read or has a wrong field.
     """
     declared = _read_toml(FOLDER / "default.toml")
     expected = Expected(
@@ -93,27 +124,69 @@ def load_expected(*, gpu_names: Iterable[str] = (), site_file: Path | None = Non
             for name, row in rows.items()
         }
     )
-    model = pick_model_file(gpu_names)
-    for path in filter(None, (model, site_file)):
+    hardware = Hardware(gpu_names=tuple(gpu_names), product=product)
+    fitting = [path for path in site_files(site_file) if not match or fit(path, hardware) != 0]
+    for path in filter(None, (pick_model_file(hardware), *fitting)):
+        if hardware.gpu_names and fit(path, hardware) and "machine" in _read_toml(path):
+            expected = expected.with_value("gpu.model", hardware.gpu_names[0], source=str(path))
         expected = _lay_over(expected, path)
     return expected
 
 
-def pick_model_file(gpu_names: Iterable[str]) -> Path | None:
-    """The file whose longest ``match`` is in the name that all GPUs share; None if there is none."""
-    names = set(gpu_names)
-    if len(names) != 1:
-        return None
-    name = names.pop().lower()
-    best: tuple[int, Path | None] = (0, None)
-    for path in model_files():
-        machine = _read_toml(path).get("machine", {})
-        if any(word.lower() in name for word in machine.get("except", ())):
-            continue
-        for word in machine.get("match", ()):
-            if word.lower() in name and len(word) > best[0]:
-                best = (len(word), path)
-    return best[1]
+def pick_model_file(hardware: Hardware) -> Path | None:
+    """Of the files that come with Greenroom, the one that fits the machine best; None if none does."""
+    best = max(model_files(), key=lambda path: fit(path, hardware))
+    return best if fit(best, hardware) else None
+
+
+def fit(path: Path, hardware: Hardware) -> int:
+    """How well the ``[machine]`` of a file fits: 0 not at all, else the more the better.
+
+    Each key that is given must fit: ``match`` (a part of the name that all GPUs share, but none of
+    ``except``) and ``product`` (a part of the machine's product name). A file without ``[machine]`` fits any.
+    """
+    data = _read_toml(path)
+    machine = data.get("machine", {})
+    _check_machine(path, machine)
+    score = 1 if "machine" not in data else 0
+    names = {name.lower() for name in hardware.gpu_names}
+    if "match" in machine:
+        name = names.pop() if len(names) == 1 else ""
+        good = [len(word) for word in machine["match"] if word.lower() in name]
+        if not good or any(word.lower() in name for word in machine.get("except", ())):
+            return 0
+        score += max(good)
+    if "product" in machine:
+        good = [len(word) for word in machine["product"] if word.lower() in hardware.product.lower()]
+        if not good:
+            return 0
+        score += max(good)
+    return score
+
+
+def _check_machine(path: Path, machine: object) -> None:
+    keys = ("match", "except", "product")
+    if not isinstance(machine, dict):
+        raise ExpectedWrong(f"{_at(path, 'machine')}: machine: expected a table, got {machine!r:.60}")
+    for key, words in machine.items():
+        if key not in keys:
+            raise ExpectedWrong(f"{_at(path, key)}: machine.{key}: unknown key; expected {', '.join(keys)}")
+        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+            raise ExpectedWrong(
+                f"{_at(path, key)}: machine.{key}: expected a list of texts, got {words!r:.60}"
+            )
+
+
+def site_files(path: Path | None) -> list[Path]:
+    """The site's file, or the ``*.toml`` of its folder in the order of their names."""
+    if path is None:
+        return []
+    if not path.is_dir():
+        return [path]
+    inside = sorted(path.glob("*.toml"))
+    if not inside:
+        raise ExpectedWrong(f"{path}: no *.toml in this folder")
+    return inside
 
 
 def model_files() -> list[Path]:
@@ -129,6 +202,8 @@ def _declare(name: str, row: dict[str, Any]) -> Threshold:
         meaning=row["meaning"],
         value=row.get("value"),
         source=row.get("source", ""),
+        seen=row.get("seen", ""),
+        margin=row.get("margin", LEAST_MARGIN),
     )
 
 
@@ -145,14 +220,21 @@ def _lay_over(expected: Expected, path: Path) -> Expected:
                 raise ExpectedWrong(
                     f"{_at(path, field)}: {name}: no such expectation{_nearest(name, thresholds)}"
                 )
-            value, source = (row.get("value"), row.get("source")) if isinstance(row, dict) else (row, None)
-            known = thresholds[name]
-            if not _fits(value, known.kind):
-                raise ExpectedWrong(
-                    f"{_at(path, field)}: {name}: expected {KINDS[known.kind][1]}, got {value!r:.60}"
-                )
-            thresholds[name] = replace(known, value=value, source=source or str(path))
+            thresholds[name] = _change(thresholds[name], row, path, _at(path, field))
     return Expected(thresholds)
+
+
+def _change(known: Threshold, row: object, path: Path, where: str) -> Threshold:
+    """The threshold with what a file says of it: a value, or a table that also says how it was found."""
+    fields = row if isinstance(row, dict) else {"value": row}
+    if odd := sorted(set(fields) - set(ROW)):
+        raise ExpectedWrong(f"{where}: {known.name}: unknown key {odd[0]}; expected {', '.join(ROW)}")
+    for key in dict.fromkeys(("value", *fields)):
+        kind = ROW[key] or known.kind
+        if not _fits(fields.get(key), kind):
+            name = known.name if key == "value" else f"{known.name}.{key}"
+            raise ExpectedWrong(f"{where}: {name}: expected {KINDS[kind][1]}, got {fields.get(key)!r:.60}")
+    return replace(known, **{"source": str(path), **fields})
 
 
 def _fits(value: object, kind: str) -> bool:

@@ -31,6 +31,8 @@ class Facts:
     """GPUs that the PCI bus shows, whether or not a driver answers for them."""
     since: float = 0.0
     """Only events after this Unix time count, s; 0: all since the boot."""
+    reset_at: float = 0.0
+    """When the GPUs were last reset, Unix s; 0: not since ``since``."""
     load_s: float = 0.0
     """How long this check may put load on the machine, s; 0: it puts none."""
 
@@ -46,9 +48,11 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """There is nothing here to look at, and nothing was expected: skipped, for this reason."""
+    """There is nothing here to look at, or nothing is expected of it: skipped, for this reason."""
 
     reason: str
+    looked: Json = field(default_factory=dict)
+    """What was seen all the same: `expect learn` and `drift` go by it."""
 
 
 Answer = Looked | NotApplicable

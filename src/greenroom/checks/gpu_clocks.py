@@ -18,7 +18,7 @@ SOFTWARE_THERMAL = 0x20
     cost_s=0.01,
     detects={"gpu.throttle.hw", "gpu.throttle.thermal"},
     expects={"gpu.count"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def throttle(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Neither heat, nor the power brake, nor missing power slows a GPU down now."""

@@ -15,7 +15,7 @@ from greenroom.probes.nvml import LOST, Driver
     cost_s=0.01,
     detects={"gpu.missing", "gpu.lost", "gpu.reset_required"},
     expects={"gpu.count"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def all_answer(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001 - one signature
     """As many GPUs answer as the machine should have, and none of them is lost or waits for a reset.

@@ -22,7 +22,7 @@ FAULTS = {
     cost_s=0.01,
     detects={"gpu.driver.absent", "gpu.driver.mismatch", "gpu.driver.version"},
     expects={"gpu.count", "gpu.driver_version"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def version(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """The driver is loaded, fits its library, and is of the expected version where one is expected.

@@ -18,7 +18,7 @@ IDLE = 0x1  # nvmlClocksEventReasonGpuIdle
     cost_s=0.01,
     detects={"gpu.pcie.downgraded"},
     expects={"gpu.count", "gpu.pcie_gen_min", "gpu.pcie_width_min"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def pcie(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Every GPU's PCI Express link has its full width and generation.
@@ -49,7 +49,7 @@ def pcie(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG00
     cost_s=0.01,
     detects={"gpu.nvlink.down"},
     expects={"gpu.count", "gpu.nvlinks_min"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def nvlink(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """As many NVLinks are up on every GPU as its model should have."""

@@ -19,7 +19,7 @@ from greenroom.probes.host import Host
         "gpu.ecc_volatile_uncorrected_max",
         "gpu.ecc_aggregate_uncorrected_max",
     },
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def ecc(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """No uncorrectable memory errors since the driver was loaded, few over the GPU's life, ECC on."""
@@ -62,7 +62,7 @@ def ecc(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     cost_s=0.01,
     detects={"gpu.row_remap.pending", "gpu.row_remap.failure"},
     expects={"gpu.count", "gpu.remapped_uncorrected_max"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def row_remap(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """No memory row waits to be replaced by a spare one (needs a reset), and no replacement has failed.
@@ -103,7 +103,7 @@ def row_remap(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: 
     cost_s=0.01,
     detects={"gpu.retired_pages.pending", "gpu.retired_pages.many"},
     expects={"gpu.count", "gpu.retired_pages_max"},
-    vendors={"nvidia"},
+    vendors={"amd", "nvidia"},
 )
 def retired_pages(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """No memory page waits to be retired, and not too many are (GPUs before Ampere)."""
@@ -119,7 +119,9 @@ def retired_pages(facts: Facts, host: Host, expected: Expected) -> Answer:  # no
                 )
             )
     for gpu, pages in survey.read("retired_pages"):
-        if isinstance(limit.value, int) and pages > limit.value:
+        # AMD's own limit is the driver's: see the reading remap_failed.
+        own = facts.gpus.vendor == "nvidia"
+        if own and isinstance(limit.value, int) and pages > limit.value:
             survey.findings.append(
                 found(
                     "gpu.retired_pages.many",

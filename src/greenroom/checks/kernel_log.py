@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from greenroom.checks.expectations import Expected
-from greenroom.checks.frame import MAX_EVIDENCE, Answer, Facts, Looked, check
+from greenroom.checks.frame import Answer, Facts, Looked, check
 from greenroom.checks.gpus import no_gpus
-from greenroom.faults import load, lookup
+from greenroom.checks.incidents import findings_of
+from greenroom.faults import lookup
+from greenroom.faults.fault import Clears
 from greenroom.model.results import Finding
-from greenroom.model.sightings import Incident, Sighting
+from greenroom.model.sightings import Sighting
 from greenroom.model.words import Stage
 from greenroom.parsers import kernel_faults
 from greenroom.parsers.kernel_log import Record, Xid, find_xids, parse_records, pci_address
 from greenroom.probes.host import Host, ProbeUnavailable
 
 KMSG = "/dev/kmsg"
+OUTLAST_RESET = (Clears.BOOT, Clears.PERSON)
 LAST_XID = 173
 # Family "xid" of the catalogue, spelled out: reading its file takes 15 ms, and most runs find no Xid.
 CODES = {f"gpu.xid.{number}" for number in range(1, LAST_XID + 1)} | {
@@ -42,13 +45,24 @@ def xid(facts: Facts, host: Host, expected: Expected) -> Answer:
     """
     if reason := no_gpus(facts, expected):
         return reason
-    records, since_s = _read_log(facts, host)
-    xids = [seen for seen in find_xids(records) if _is_new(seen.uptime_s, since_s)]
+    records, booted_at = _read_log(facts, host)
+    since_s = max(0.0, facts.since - booted_at)
+    xids = [seen for seen in find_xids(records) if not _is_past(seen, facts, booted_at)]
     names = {pci_address(gpu.pci): gpu.label for gpu in facts.gpus.gpus if gpu.pci}
     return Looked(
-        looked={"records": len(records), "xids": len(xids), "since_uptime_s": max(0.0, round(since_s, 1))},
-        findings=tuple(_findings(xids, names, facts.gpus.version)) if xids else (),
+        looked={"records": len(records), "xids": len(xids), "since_uptime_s": round(since_s, 1)},
+        findings=_findings(xids, names, facts.gpus.version) if xids else (),
     )
+
+
+def _is_past(seen: Xid, facts: Facts, booted_at: float) -> bool:
+    """Whether it was handled: before the last admission, or before a reset that clears it."""
+    if seen.uptime_s is None:  # a line without a time may be new: it counts
+        return False
+    at = booted_at + seen.uptime_s
+    if at >= facts.reset_at or at < facts.since:
+        return at < facts.since
+    return lookup(f"gpu.xid.{seen.code}").clears not in OUTLAST_RESET
 
 
 @check("kernel_log.host", needs={KMSG}, cost_s=0.1, detects=HOST_CODES, stage=Stage.WARN)
@@ -58,66 +72,41 @@ def host_faults(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa
     Memory and processors (EDAC, machine checks), PCI Express, drives, adapters, file systems, hangs.
     Lines that follow from one another are one finding.
     """
-    records, since_s = _read_log(facts, host)
-    new = [record for record in records if _is_new(record.uptime_s, since_s)]
+    records, booted_at = _read_log(facts, host)
+    since_s = max(0.0, facts.since - booted_at)
+    # A line without a time may be new: it counts.
+    new = [record for record in records if record.uptime_s is None or record.uptime_s >= since_s]
     telling = [record for record in new if any(True for _ in kernel_faults.find(record.text))]
     return Looked(
-        looked={"records": len(records), "new": len(new), "since_uptime_s": max(0.0, round(since_s, 1))},
-        findings=tuple(_fold_host(telling)) if telling else (),
+        looked={"records": len(records), "new": len(new), "since_uptime_s": round(since_s, 1)},
+        findings=_of_host(telling) if telling else (),
     )
 
 
 def _read_log(facts: Facts, host: Host) -> tuple[list[Record], float]:
-    """The records that the kernel still has, and the uptime in s from which on they count."""
+    """The records that the kernel still has, and the Unix time of the boot, s (0 if nobody asks)."""
     records = parse_records(host.drain(KMSG))
     if not records:
         raise ProbeUnavailable(f"{KMSG}: empty, so nothing was looked at")
-    return records, facts.since - _boot_time(host) if facts.since else 0.0
+    return records, _boot_time(host) if facts.since or facts.reset_at else 0.0
 
 
-def _is_new(uptime_s: float | None, since_s: float) -> bool:
-    """A line without a time may be new: it counts."""
-    return uptime_s is None or uptime_s >= since_s
-
-
-def _fold_host(records: Iterable[Record]) -> Iterator[Finding]:
-    """One finding for each incident; the reports of the NVIDIA driver are for kernel_log.xid."""
+def _of_host(records: Iterable[Record]) -> tuple[Finding, ...]:
+    """The reports of the NVIDIA driver are for kernel_log.xid."""
     from greenroom.parsers import kernel_text  # noqa: PLC0415 - only where there is something to fold
-    from greenroom.policy.incidents import fold  # noqa: PLC0415
 
     lines = (f"kernel: [{record.uptime_s or 0.0:.6f}] {' '.join(record.text.split())}" for record in records)
-    reading = kernel_text.read("\n".join(lines))
-    for incident in fold((one for one in reading.sightings if one.code not in CODES), load()):
-        yield _finding(incident, incident.device or incident.code.split(".")[1])
+    seen = kernel_text.read("\n".join(lines)).sightings
+    return findings_of((one for one in seen if one.code not in CODES), source="in the kernel log")
 
 
-def _findings(xids: Iterable[Xid], names: dict[str, str], driver_version: str) -> Iterator[Finding]:
+def _findings(xids: Iterable[Xid], names: dict[str, str], driver_version: str) -> tuple[Finding, ...]:
     """One for each incident: ten thousand lines of one trouble are one."""
-    from greenroom.policy.incidents import fold  # noqa: PLC0415 - 25 ms that a healthy node is spared
-
-    branch = driver_version.partition(".")[0]
     sightings = [
         Sighting(code=f"gpu.xid.{seen.code}", device=seen.device, uptime_s=seen.uptime_s, evidence=seen.line)
         for seen in xids
     ]
-    for incident in fold(sightings, load(), driver_branch=int(branch) if branch.isdecimal() else 0):
-        if incident.code != "gpu.xid.154" or incident.detail.get("recovery") != "none":  # that is good news
-            yield _finding(incident, names.get(incident.device, incident.device or "gpu?"))
-
-
-def _finding(incident: Incident, subject: str) -> Finding:
-    # The catalogue's own remedy is left out: the controller's site file may name another.
-    own = incident.remedy is not lookup(incident.code).remedy
-    return Finding(
-        code=incident.code,
-        subject=subject,
-        message=f"in the kernel log, {incident.count} times: {incident.reason}",
-        severity=incident.severity,
-        measured=str(incident.count),
-        source=incident.source,
-        evidence=incident.evidence[:MAX_EVIDENCE],
-        remedy=incident.remedy if own else None,
-    )
+    return findings_of(sightings, source="in the kernel log", names=names, driver_version=driver_version)
 
 
 def _boot_time(host: Host) -> float:

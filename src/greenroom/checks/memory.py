@@ -26,8 +26,9 @@ def size(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG00
     """The kernel sees as much memory as the machine should have."""
     total_gib = meminfo_kib(host, "MemTotal") / KIB_PER_GIB
     threshold, wanted_gib = expected["memory.total_gib_min"], expected.number("memory.total_gib_min")
+    looked = {"total_gib": round(total_gib, 1)}
     if wanted_gib is None:
-        return NotApplicable("nothing says how much memory is expected")
+        return NotApplicable("nothing says how much memory is expected", looked=looked)
     findings: tuple[Finding, ...] = ()
     if total_gib < wanted_gib:
         findings = (
@@ -39,7 +40,7 @@ def size(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG00
                 threshold=threshold,
             ),
         )
-    return Looked(looked={"total_gib": round(total_gib, 1)}, findings=findings)
+    return Looked(looked=looked, findings=findings)
 
 
 @check(

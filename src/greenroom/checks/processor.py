@@ -64,9 +64,9 @@ def governor(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: A
 def numa(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """There are as many NUMA nodes as the machine was set up with, and as far from each other."""
     wanted, distances = expected.number("processor.numa_nodes"), expected.texts("processor.numa_distances")
-    if wanted is None and not distances:
-        return NotApplicable("no number of NUMA nodes is expected")
     nodes = host.glob(f"{NODE}/node*/cpulist")
+    if wanted is None and not distances:
+        return NotApplicable("no number of NUMA nodes is expected", looked={"nodes": len(nodes)})
     findings: list[Finding] = []
     if wanted is not None and len(nodes) != wanted:
         findings.append(

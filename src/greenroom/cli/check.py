@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from greenroom.cli.check_formats import nhc_lines, write_textfile
 from greenroom.model.jsonish import to_json
 from greenroom.model.words import Exit, Outcome, Verdict
 from greenroom.probes.host import Host, LocalHost
+from greenroom.runner.cursor import move_cursor, read_cursor
 from greenroom.runner.profiles import PROFILES
 from greenroom.runner.run import Progress, Wish, run_checks
 from greenroom.runner.site import load_site
@@ -41,7 +43,8 @@ NAGIOS_WARNING = (1, "WARNING")
 @click.option(
     "--deliver-for", type=float, default=600.0, show_default=True, help="Try to deliver so long, s."
 )
-@click.option("--since", type=float, default=0.0, help="Log events after this Unix time; default: the boot.")
+@click.option("--since", type=float, help="Log events after this Unix time; default: the last admission.")
+@click.option("--reset-at", type=float, default=0.0, hidden=True, help="When the GPUs were last reset.")
 @click.option("--expect-gpus", type=click.IntRange(min=0), envvar="GREENROOM_EXPECT_GPUS")
 @click.option("--expected", type=click.Path(path_type=Path), help="TOML file with the site's expectations.")
 @click.option(
@@ -80,12 +83,15 @@ def command(
     _refuse_nonsense(options)
     # So that a cancelled job ends what the checks have started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    host = _replayed(options["replay"]) if options["replay"] else LocalHost()
+    seen_to = 0.0 if options["replay"] else read_cursor(options["state_dir"], host)
     wish = Wish(
         node=options["node"] or _node_name(),
         profile=options["profile"],
         run_id=options["run_id"],
         only=options["only"],
-        since=options["since"],
+        since=max(options["since"] or 0.0, seen_to),
+        reset_at=options["reset_at"],
         expect_gpus=options["expect_gpus"],
         expected_file=options["expected"],
         site_file=options["site"],
@@ -94,7 +100,6 @@ def command(
         # Judged anew: what the prolog could go by when nobody answers is void until the node is found fit.
         (options["state_dir"] / "admission.json").unlink(missing_ok=True)
     on_terminal = sys.stdout.isatty() and not (as_json or as_nagios or as_nhc)
-    host = _replayed(options["replay"]) if options["replay"] else LocalHost()
     report = run_checks(wish, host, progress=_table(wish) if on_terminal else None)
     if as_nagios:
         code, line = nagios_line(report)
@@ -179,6 +184,10 @@ def _bring_home(report: Report, options: dict[str, Any]) -> None:
     except OSError as error:
         print(f"greenroom: the report could not be spooled: {error}", file=sys.stderr)
         return
+    if (delivered.answer or {}).get("admission"):
+        # What the logs told before was judged by this run. If it cannot be kept, more counts, not less.
+        with contextlib.suppress(OSError):
+            move_cursor(options["state_dir"], LocalHost(), at=report.started_at, why="admitted")
     if delivered.ok:
         phase = (delivered.answer or {}).get("phase", "?")
         print(f"greenroom: report delivered, the node is now {phase}", file=sys.stderr)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 import tarfile
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass, field
+from itertools import chain
 
 import click
 
 from greenroom.cli.session import json_option, print_json
+from greenroom.cli.sources import Source, open_sources
 from greenroom.cli.tables import table
 from greenroom.faults import load
 from greenroom.model.sightings import Incident, Sighting
 from greenroom.model.words import Exit, Severity
-from greenroom.parsers.registry import all_parsers, read
+from greenroom.parsers import bug_report, kernel_text
+from greenroom.parsers.driver_version import find_branch
+from greenroom.parsers.registry import all_parsers, read_all, recognise
 from greenroom.policy.incidents import fold
 
 SCHEMA = 1
-MAX_BYTES = 100 * 1024 * 1024
-MAX_MEMBERS = 2000
+MAX_PUZZLES = 200
 WEIGHT = {Severity.FAIL: 0, Severity.SUSPECT: 1, Severity.NOTE: 2}
 COLOURS = {Severity.FAIL: "red", Severity.SUSPECT: "yellow", Severity.NOTE: "dim"}
 
@@ -38,31 +40,34 @@ def command(source: str, kind: str, as_json: bool) -> int:
         return 0
     if kind != "auto" and kind not in all_parsers():
         raise click.UsageError(f"--kind {kind!r}: expected auto or one of {', '.join(all_parsers())}")
-    sightings: list[Sighting] = []
-    puzzles: list[str] = []
-    kinds: set[str] = set()
-    healthy = 0
-    for name, text in _texts(source):
-        reading = read(text, kind)
-        sightings += reading.sightings
-        puzzles += [f"{name}: {one}" if name else one for one in reading.not_understood]
-        kinds |= {reading.kind} - {""}
-        healthy += reading.healthy
-    incidents = sorted(fold(sightings, load()), key=lambda one: WEIGHT[one.severity])
+    told = _Told()
+    try:
+        for one in open_sources(source):
+            told.take(one, kind)
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise click.UsageError(f"{source}: {error}") from error
+    kinds, puzzles = sorted(told.kinds), told.puzzles[:MAX_PUZZLES]
+    incidents = told.incidents()
     if as_json:
         print_json(
-            {"schema": SCHEMA, "kinds": sorted(kinds), "incidents": incidents, "not_understood": puzzles}
+            {"schema": SCHEMA, "kinds": kinds, "incidents": incidents, "not_understood": puzzles}
         )
     else:
-        _show(incidents, puzzles, sorted(kinds), healthy)
+        _show(incidents, puzzles, kinds, told.healthy)
     if any(one.severity is Severity.FAIL for one in incidents):
         return Exit.UNFIT
     return Exit.FIT if kinds else Exit.UNDECIDED
 
 
+def _host(incident: Incident) -> str:
+    return str(incident.detail.get("host") or "")
+
+
 def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healthy: int) -> None:
+    hosts = len({_host(one) for one in incidents} - {""}) > 1
     rows = [
         (
+            *([_host(one) or "-"] if hosts else []),
             one.device or "-",
             one.code,
             one.scope.value,
@@ -80,6 +85,7 @@ def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healt
         else "not understood"
     )
     table(
+        *(["HOST"] if hosts else []),
         "DEVICE",
         "CODE",
         "SCOPE",
@@ -95,40 +101,45 @@ def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healt
         print(f"not understood: {puzzle}")
 
 
-def _texts(source: str) -> Iterator[tuple[str, str]]:
-    """(name, text) of everything in the source, within limits."""
-    if source == "-":
-        yield "", _decoded(sys.stdin.buffer.read(MAX_BYTES))
-        return
-    path = Path(source)
-    try:
-        if path.is_dir():
-            files = sorted(one for one in path.rglob("*") if one.is_file())[:MAX_MEMBERS]
-            for file in files:
-                with file.open("rb") as opened:
-                    yield str(file.relative_to(path)), _decoded(opened.read(MAX_BYTES))
-        elif path.is_file() and tarfile.is_tarfile(path):
-            yield from _members(path)
+@dataclass(slots=True)
+class _Told:
+    """What all the texts tell."""
+
+    sightings: list[Sighting] = field(default_factory=list)
+    puzzles: list[str] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    healthy: int = 0
+    branch: int = 0
+    """Of NVIDIA's driver, where a text names it."""
+
+    def take(self, source: Source, kind: str) -> None:
+        """Read one text. A kernel's log is read in blocks, however long it is; anything else as a whole."""
+        blocks = self._watched(source.blocks())
+        first = next(blocks, "")
+        second = next(blocks, "")
+        known = kind if kind != "auto" or not second else recognise(first)
+        if second and known == kernel_text.KIND and not bug_report.split(first):
+            readings = [kernel_text.read_blocks(chain((first, second), blocks))]
         else:
-            with path.open("rb") as opened:
-                yield "", _decoded(opened.read(MAX_BYTES))
-    except (OSError, tarfile.TarError, EOFError) as error:
-        raise click.UsageError(f"{source}: {error}") from error
+            readings = read_all("".join((first, second, *blocks)), kind)
+        for reading in readings:
+            self.sightings += reading.sightings
+            name = f"{source.name}: " if source.name else ""
+            self.puzzles += [f"{name}{one}" for one in reading.not_understood]
+            self.kinds |= {reading.kind} - {""}
+            self.healthy += reading.healthy
 
+    def _watched(self, blocks: Iterator[str]) -> Iterator[str]:
+        for block in blocks:
+            self.branch = self.branch or find_branch(block)
+            yield block
 
-def _members(path: Path) -> Iterator[tuple[str, str]]:
-    """Files of a tar, read in place: nothing is unpacked, so no path can lead astray."""
-    left = MAX_BYTES
-    with tarfile.open(path) as archive:
-        for count, member in enumerate(archive):
-            if count >= MAX_MEMBERS or left <= 0:
-                return
-            file = archive.extractfile(member) if member.isreg() else None
-            if file is not None:
-                data = file.read(left)
-                left -= len(data)
-                yield member.name, _decoded(data)
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    def incidents(self) -> list[Incident]:
+        """The gravest first. What several hosts tell is not one trouble."""
+        hosts: dict[str, list[Sighting]] = {}
+        for one in self.sightings:
+            hosts.setdefault(str(one.detail.get("host") or ""), []).append(one)
+        if len(hosts) == 2 and "" in hosts:  # one host, and lines that do not say: a paste of one node
+            hosts = {"": self.sightings}
+        found = [one for group in hosts.values() for one in fold(group, load(), driver_branch=self.branch)]
+        return sorted(found, key=lambda one: WEIGHT[one.severity])

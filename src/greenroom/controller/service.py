@@ -120,6 +120,7 @@ class Service:
             *("--node", view.name),
             *("--report-to", config.url),
             *("--since", f"{action.since:.0f}"),
+            *("--reset-at", f"{action.reset_at:.0f}"),
             *("--expect-gpus", str(view.gpus)),
             *config.check.arguments,
         )

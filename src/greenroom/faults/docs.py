@@ -24,6 +24,7 @@ ABOUT = {
     "host_checks": "What the checks of host, network and storage find",
     "amd": "GPUs of AMD and Intel",
     "texts": "What only texts tell",
+    "logs": "What logs and pastes tell besides",
     "own": "What our checks of the host and the kernel log find besides",
 }
 _NOTE = "Made by `python -m greenroom.faults.docs docs/faults`; do not edit."

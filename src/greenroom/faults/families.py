@@ -40,6 +40,22 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "roce.",
         "storage.",
     ),
+    "logs": (
+        "app.cuda",
+        "dcgm.14.",
+        "dcgm.46.",
+        "dcgm.99.",
+        "gpu.memory.",
+        "gpu.plugin",
+        "host.cper.",
+        "ib.port.disabled.",
+        "k8s.",
+        "nhc.",
+        "pci.",
+        "pcie.aer.corrected.",
+        "pcie.dpc",
+        "pcie.link.limited.",
+    ),
     "texts": ("gpu.", "host.", "nvswitch.", "fabric.", "nccl.", "slurm.", "lb."),
 }
 """Family -> how its codes begin. A family without such a beginning cannot have the code."""

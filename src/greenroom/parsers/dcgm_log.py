@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from greenroom.model.sightings import Reading
-from greenroom.parsers.dcgm_words import find_gpu, find_names, find_phrase
+from greenroom.parsers.dcgm_words import CAN_BE_ABSENT, SAYS_ABSENT, find_gpu, find_names, find_phrase
 from greenroom.parsers.notebook import Notebook
 from greenroom.parsers.texts import head, lines
 
@@ -34,6 +34,8 @@ def read(text: str) -> Reading:
             continue
         for code, name in find_names(line):
             passed = "pass" if _SAYS_PASS.search(line) else None
+            if code in CAN_BE_ABSENT and SAYS_ABSENT.search(line):
+                code = f"{code}.unsupported"  # noqa: PLW2901 - the same report, read whole
             book.add(code, find_gpu(line), line=count, evidence=line, name=name, status=passed)
     if not book.sightings:
         book.puzzled("no report of DCGM: " + text[:100])

@@ -124,6 +124,11 @@ _PHRASES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"\bxid\b", 101),
     )
 )
+CAN_BE_ABSENT = frozenset({"dcgm.14", "dcgm.46", "dcgm.99"})
+"""Reports about parts that some models do not have."""
+SAYS_ABSENT = re.compile(
+    r"NOT[_ ]SUPPORTED|by design|no (?:nvlink )?bridge|not fitted|false positive|has no nvlink", re.IGNORECASE
+)
 _NAME = re.compile(r"\bDCGM_FR_([A-Z0-9_]{2,60})")
 _GPU = re.compile(r"\bGPU(?:\s*ID)?\s*[:#]?\s*(\d{1,3})\b(?!:\d)", re.IGNORECASE)
 

@@ -49,7 +49,8 @@ def judge(port: Port) -> str:
     family = "roce.port" if port.ethernet else "ib.port"
     if port.state == "down":
         if port.physical == "disabled":
-            return f"{family}.disabled"
+            # A port that speaks InfiniBand was meant for the fabric; Ethernet ports of such cards often idle.
+            return "ib.port.disabled.ib" if port.layer == "infiniband" else f"{family}.disabled"
         if port.physical == "linkup" and not port.ethernet:
             # The physical port is up, the logical one is not: a virtual function without a policy.
             return "ib.vf.down"

@@ -48,70 +48,137 @@ RULES = (
     _rule("pcie.aer", rf"{_BDF}: (?:AER: )?PCIe Bus Error: severity={_SEVERITY}, type=(?P<layer>[\w ]{{1,30}})"),
     _rule("pcie.aer", rf"{_BDF}: AER: (?:Multiple )?{_SEVERITY} error (?:message )?received"),
     _rule(
+        "pcie.link.limited.narrow",
+        rf"(?:mlx5_core|nvidia|bnxt_en|ice|amdgpu|nvme(?: nvme\d+)?) {_BDF}: [\d.]+ Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+) GT/s PCIe x(?P<width>\d+) link at "
+        r"(?P<at>\S{1,20}) \(capable of [\d.]+ Gb/s with [\d.]+ GT/s PCIe x(?!(?P=width) )(?P<width_max>\d+)",
+    ),
+    _rule(
         "pcie.link.limited",
         rf"{_BDF}: [\d.]+ Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+) GT/s PCIe x(?P<width>\d+) link at "
         r"(?P<at>\S{1,20}) \(capable of [\d.]+ Gb/s with [\d.]+ GT/s PCIe x(?P<width_max>\d+)",
     ),
+    _rule("pcie.recovery_failed", rf"{_BDF}: AER: (?:device|subordinate device) (?:recovery failed|reset failed)"),
+    _rule("pcie.link_down", rf"(?:pcieport )?{_BDF}: pciehp: Slot\([^)]{{1,20}}\): (?P<why>Link Down|Card not present)"),
+    _rule("pcie.config_unreadable", rf"{_BDF}: (?:can't change power state|Unable to change power state) from \S{{1,10}} to D0.{{0,10}}(?:inaccessible|config space)"),
+    _rule("pcie.dpc", rf"(?:pcieport )?{_BDF}: (?:AER: )?DPC: (?:containment event|unmasked uncorrectable error)"),
     _rule("host.edac.ce", r"EDAC (?:\w+ )?MC\d+: (?P<count>\d{1,9}) CE .{0,60}?\bon (?P<dev>\S{1,80})"),
     _rule("host.edac.ue", r"EDAC (?:\w+ )?MC\d+: (?P<count>\d{1,9}) UE .{0,60}?\bon (?P<dev>\S{1,80})"),
+    _rule("host.edac.ce", r"EDAC (?:\w+ )?MC\d+: CE page .{0,120}?label \"?(?P<dev>[^\":]{1,60})"),
+    _rule("host.edac.ue", r"EDAC (?:\w+ )?MC\d+: UE page .{0,120}?labels? \"?(?P<dev>[^\":]{1,60})"),
+    _rule("host.mce.storm", r"CMCI storm detected"),
     _rule("host.mce.fatal", r"CPU (?P<cpu>\d+): Machine Check Exception: \w+ Bank (?P<bank>\d+)"),
-    _rule("host.mce.fatal", r"not syncing: Fatal machine check"),
+    _rule("host.mce.fatal", r"not syncing: Fatal machine check|\[Hardware Error\]: System Fatal error"),
     _rule("host.mce.corrected", r"error: Corrected error, no action required.{0,20}CPU (?P<cpu>\d+), bank (?P<bank>[\w ]{1,40})"),
+    _rule("host.mce.corrected", r"\[Hardware Error\]: Corrected error, no action required"),
+    _rule("host.mce.deferred", r"\[Hardware Error\]: Deferred error, no action required"),
+    _rule("host.mce.uncorrected", r"\[Hardware Error\]: Uncorrected, software (?:restartable|containable) error|mce: Uncorrected hardware memory error"),
+    _rule("host.mce.thermal", r"CPU(?P<cpu>\d+): (?:Core|Package) temperature (?:is )?above threshold"),
+    _rule("host.memory.poison", r"Memory failure: 0x(?P<page>[0-9a-f]{1,16}): (?:recovery action for|Killing|Sending SIGBUS)"),
+    _rule("host.cper.fatal", r"\[Hardware Error\]: event severity: fatal"),
+    _rule("host.cper.corrected", r"\[Hardware Error\]: event severity: (?:corrected|info)"),
+    _rule("host.cper", r"\[Hardware Error\]: event severity: recoverable"),
     _rule("nic.module.unplugged", rf"mlx5_core {_BDF}:? .{{0,20}}?Port module event.{{0,8}}: module (?P<module>\d+), Cable unplugged"),
     _rule("nic.module.hot", rf"mlx5_core {_BDF}:? .{{0,20}}?Port module event.{{0,8}}: module (?P<module>\d+), .{{0,30}}High Temperature"),
     _rule("nic.module.error", rf"mlx5_core {_BDF}:? .{{0,20}}?Port module event\[error\]: module (?P<module>\d+), (?P<why>[\w ,]{{1,60}})"),
-    _rule("nic.health", rf"mlx5_core {_BDF}.{{0,80}}(?:health compromised|device's health|fatal error)"),
+    _rule("nic.power", rf"mlx5_core {_BDF}.{{0,60}}?Detected insufficient power on the PCIe slot"),
+    _rule("nic.temperature", rf"mlx5_core {_BDF}.{{0,60}}?(?:High temperature on sensors|temp_warn)"),
+    _rule("nic.cmd.timeout", rf"mlx5_core {_BDF}.{{0,90}}?(?:timeout\. Will cause a leak of a command|No done completion|cmd\[\d+\]: .{{0,60}}timeout)"),
+    _rule("nic.tx_timeout", rf"mlx5_core {_BDF}.{{0,60}}?TX timeout detected|NETDEV WATCHDOG: .{{0,60}}timed out"),
+    _rule("nic.cqe", rf"mlx5_core {_BDF}.{{0,40}}?Error cqe on cqn"),
+    _rule("nic.pci.lost", rf"mlx5_core {_BDF}.{{0,90}}?(?:PCI reads still not working|pci (?:channel|bus) offline|sensor pci_channel_offline)"),
+    _rule("nic.health", rf"mlx5_core {_BDF}.{{0,80}}(?:health compromised|device's health|fatal error|health recovery failed|assert_var|handling bad device)"),
+    _rule("nic.bond.member_down", r"(?:bond\d{0,3}|bonding): .{0,40}link status definitely down for interface (?P<dev>\S{1,16}?),"),
     _rule("nvme.timeout", r"nvme (?P<dev>nvme\d+): I/O (?:tag )?\d+ .{0,60}timeout, (?P<then>[\w ]{1,40})"),
     _rule("nvme.controller.dead", r"nvme (?P<dev>nvme\d+): (?P<why>Removing after probe failure|Disabling device after reset failure|Device not ready|controller is down)"),
     _rule("nvme.access_denied", r"(?P<dev>nvme\d+n\d+): I/O Cmd.{0,60}I/O Error \(sct 0x2 / sc 0x86\)"),
     _rule("nvme.io_error", r"(?P<dev>nvme\d+n\d+): I/O Cmd.{0,60}I/O Error \(sct 0x(?P<sct>\w+) / sc 0x(?P<sc>\w+)\)"),
+    _rule("nvme.io_error", r"(?P<dev>nvme\d+n\d+): (?:Read|Write|Flush|Compare|Dataset Management)\(0x\w{1,2}\) @ LBA.{0,60}, (?P<why>[A-Z][\w ]{3,60}) \(sct 0x(?P<sct>\w+) / sc 0x(?P<sc>\w+)\)"),
     _rule("disk.medium_error", r"critical medium error, dev (?P<dev>\w{1,32}), sector (?P<sector>\d+)"),
-    _rule("disk.io_error", r"\bI/O error, dev (?P<dev>\w{1,32}), sector (?P<sector>\d+)"),
+    _rule("disk.medium_error", r"\[(?P<dev>sd[a-z]{1,3})\].{0,30}Sense Key : Medium Error"),
+    _rule("disk.io_error", r"\bI/O error,? (?:on )?dev(?:ice)? (?P<dev>[\w-]{1,32}), (?:sector|logical block) (?P<sector>\d+)"),
+    _rule("host.raid", r"md/raid\d*:(?P<dev>md\w{1,8}): Disk failure on (?P<member>\w{1,16})"),
     _rule("host.fs.error", r"EXT4-fs error \(device (?P<dev>[^)]{1,40})\)"),
-    _rule("host.fs.error", r"XFS \((?P<dev>[^)]{1,40})\): .{0,20}?(?P<why>Corruption|metadata I/O error|Internal error|log I/O error|Filesystem has been shut down)"),
+    _rule("host.fs.error", r"XFS \((?P<dev>[^)]{1,40})\): .{0,40}?(?P<why>Corruption|metadata I/O error|Internal error|log I/O error|Filesystem has been shut down)"),
     _rule("host.fs.error", r"BTRFS (?:critical|error) \(device (?P<dev>[^):]{1,40})"),
+    _rule("host.fs.error", r"Aborting journal on device (?P<dev>\S{1,40}?)\.?$"),
     _rule("host.fs.readonly", r"EXT4-fs \((?P<dev>[^)]{1,40})\): Remounting filesystem read-only"),
-    _rule("host.hung_task", r"INFO: task (?P<task>\S{1,40}):(?P<pid>\d+) blocked for more than (?P<seconds>\d+) seconds"),
+    _rule("host.fs.readonly", r"BTRFS info \(device (?P<dev>[^):]{1,40})[^)]{0,40}\): forced readonly"),
+    _rule("host.hung_task", r"(?:INFO: )?task (?P<task>\S{1,40}):(?P<pid>\d+) blocked (?:for more than|on a mutex .{0,80}for) (?P<seconds>\d+)"),
     _rule("host.lockup", r"BUG: (?:soft|hard) lockup - CPU#(?P<cpu>\d+) stuck for (?P<seconds>\d+)s"),
+    _rule("host.lockup.hard", r"Watchdog detected hard LOCKUP on cpu (?P<cpu>\d+)"),
+    _rule("host.rcu_stall", r"rcu(?:_\w{1,12})?:? .{0,30}(?:detected stalls on CPUs|self-detected stall|detected expedited stalls)"),
+    _rule("host.oops", r"BUG: (?:unable to handle|kernel NULL pointer)|kernel BUG at \S|\bOops: [0-9a-f]{4} \[#\d|general protection fault, (?:probably|maybe) for"),
+    _rule("host.panic", r"Kernel panic - not syncing: (?P<why>.{1,60})"),
+    _rule("host.iommu", r"DMAR: \[(?:DMA|INTR-REMAP)[\w -]{0,20}\] Request device \[?(?P<dev>[0-9a-f:.]{7,12})\]?|AMD-Vi: Event logged \[IO_PAGE_FAULT (?:domain=\w+ )?device=(?P<dev2>[0-9a-f:.]{7,12})"),
     _rule("storage.lustre", r"LustreError: .{0,160}operation (?P<operation>\w+) to node (?P<dev>\S{1,80}) failed: rc = (?P<rc>-?\d+)"),
+    _rule("storage.lustre", r"Lustre: .{0,120}: Connection to (?P<target>\S{1,80}) \(at (?P<dev>[^)]{1,60})\) was lost"),
+    _rule("storage.lustre", r"LustreError: .{0,120}This client was evicted by (?P<target>[\w-]{1,60})"),
     _rule("storage.nfs.silent", r"nfs: server (?P<dev>\S{1,80}) not responding"),
+    _rule("gpu.amd.bad_page.threshold", rf"(?:amdgpu {_BDF}: )?.{{0,40}}bad pages? .{{0,60}}(?:reach|exceed)\w* (?:bad page )?threshold"),
     _rule("gpu.amd.ras.uncorrectable", rf"amdgpu {_BDF}: .{{0,40}}uncorrectable hardware error ?\(?(?P<event>\w*)"),
+    _rule("gpu.amd.ras.uncorrectable", rf"amdgpu {_BDF}: .{{0,60}}?\b(?P<count>[1-9]\d{{0,8}}) (?:new )?uncorrectable hardware errors detected in (?:total in )?(?P<block>\w{{1,12}}) block"),
+    _rule("gpu.amd.ras.deferred", rf"amdgpu {_BDF}: .{{0,60}}?\b(?P<count>[1-9]\d{{0,8}}) (?:new )?deferred hardware errors detected in (?:total in )?(?P<block>\w{{1,12}}) block"),
+    _rule("gpu.amd.ras.correctable", rf"amdgpu {_BDF}: .{{0,60}}?\b(?P<count>[1-9]\d{{0,8}}) (?:new )?correctable hardware errors detected in (?:total in )?(?P<block>\w{{1,12}}) block"),
     _rule("gpu.amd.aca", rf"amdgpu {_BDF}: .{{0,40}}Accelerator Check Architecture events logged"),
+    _rule("gpu.amd.poison", rf"amdgpu {_BDF}: .{{0,60}}poison (?:is )?consum"),
     _rule("gpu.amd.ring_timeout", rf"amdgpu {_BDF}: .{{0,40}}ring (?P<ring>\S{{1,40}}) timeout"),
+    _rule("gpu.amd.ring_timeout", r"amdgpu.{0,30}\*ERROR\* ring (?P<ring>\S{1,40}) timeout"),
     _rule("gpu.amd.reset_failed", rf"amdgpu {_BDF}: .{{0,40}}GPU reset.{{0,20}}failed"),
+    _rule("gpu.amd.reset.succeeded", rf"amdgpu {_BDF}: .{{0,40}}GPU reset.{{0,20}}succe"),
+    _rule("gpu.amd.reset", rf"amdgpu {_BDF}: .{{0,40}}GPU (?:\w{{1,8}} )?reset begin"),
+    _rule("gpu.amd.page_fault", rf"amdgpu {_BDF}: .{{0,40}}(?:\[\w{{1,10}}\d?\] )?(?:no-retry )?page fault \("),
+    _rule("gpu.amd.smu", rf"amdgpu {_BDF}: .{{0,40}}SMU: (?:I'm not done|response:0xFFFFFFFF)"),
+    _rule("gpu.amd.lost", rf"amdgpu {_BDF}: .{{0,40}}device lost from bus"),
     _rule("gpu.gsp.timeout", r"NVRM: (?P<dev>GPU\d+) (?:_kgspIsHeartbeatTimedOut|_kgspLogRpcTimeout): .{0,20}?(?:Heartbeat timed out|\*.{0,60}Timeout)"),
-    _rule("gpu.driver.mismatch", r"NVRM: API mismatch: the client has the version (?P<client>[\d.]{3,20}\d)"),
-    _rule("gpu.driver.init_failed", rf"NVRM: GPU (?:at PCI:)?{_BDF}:? .{{0,20}}RmInitAdapter failed"),
-    _rule("app.oom", r"Out of memory: Killed process (?P<pid>\d+) \((?P<process>[^)]{1,40})\)"),
+    _rule("gpu.gsp", r"NVRM: (?P<dev>GPU\d+) _kgspRpcGspEventPmuHalted"),
+    _rule("gpu.init.failed", r"NVRM: (?:(?P<dev>GPU\d+) )?_?kgspBootGspRm\w*: unexpected WPR2"),
+    _rule("gpu.driver.mismatch", r"NVRM: API mismatch: the client (?:\S{1,40} )?has the version (?P<client>[\d.]{3,20}\d)"),
+    _rule("gpu.driver.init_failed", rf"NVRM: GPU (?:at PCI:)?{_BDF}:? .{{0,20}}(?:RmInitAdapter|rm_init_adapter) failed"),
+    _rule("gpu.driver.init_failed", r"NVRM: (?:RmInitAdapter|rm_init_adapter)(?:\(\d+\))? failed"),
+    _rule("gpu.driver.init_failed", rf"nvidia: probe of {_BDF} failed with error|nvidia {_BDF.replace('dev', 'dev2')}: probe with driver nvidia failed"),
+    _rule("gpu.driver.init_failed", r"NVRM: None of the NVIDIA (?:graphics adapters|devices|GPUs) were (?:successfully )?(?:initialized|probed)"),
+    _rule("gpu.hung", r"NVRM: (?:(?P<dev>GPU\d+) )?krcWatchdog\w*: RC watchdog: GPU is probably locked"),
+    _rule("gpu.lost", r"NVRM: (?:(?P<dev>GPU\d+) )?\w{1,40}RegReadError\w*: (?:Possible bad register read|GPU may be lost)|NVRM: (?:(?P<dev2>GPU\d+) )?\w{1,60}: GPU (?:has been |is )lost"),
+    _rule("app.oom", r"Out of memory: Kill(?:ed)? process (?P<pid>\d+) \((?P<process>[^)]{1,40})\)"),
+    _rule("host.segfault", r"(?P<process>[\w./-]{1,20})\[(?P<pid>\d{1,8})\]: segfault at [0-9a-f]"),
 )  # fmt: skip
 # A cheap look first: most lines of a log have none of these words (lower case).
 HINTS = (
-    "aer:", "pcie ", "edac", "machine check", "corrected error", "mlx5_core", "nvme", "medium error", "i/o error",
-    "ext4-fs", "xfs", "btrfs", "blocked for more", "lockup", "lustre", "not responding", "amdgpu", "nvrm",
-    "out of memory",
+    "aer:", "pcie", "edac", "machine check", "[hardware e", "corrected error", "hardware memory", "mlx5_core", "nvme",
+    "medium error", "i/o error", "ext4-fs", "xfs (", "btrfs", " blocked ", "lockup", "lustre", "not responding", "amdgpu",
+    "nvrm", "out of memory", "xid", "fallen off the bus", " dpc:", "power state", "cmci storm", "above threshold",
+    "memory failure", "netdev watchdog", "definitely down", "disk failure", "aborting journal", "rcu", "bug: ",
+    "kernel bug at", "oops:", "general protection", "kernel panic", "request device", "io_page_fault", "nvidia: probe",
+    "driver nvidia", "segfault at",
 )  # fmt: skip
+
+
+def hinted(low: str) -> bool:
+    """Whether a text in lower case has one of the words without which no rule fits."""
+    return any(hint in low for hint in HINTS)
 
 
 def find(line: str) -> Iterator[Found]:
     """What the first rule that fits sees in a line."""
-    low = line.lower()
-    if not any(hint in low for hint in HINTS):
+    if not hinted(line.lower()):
         return
     for rule in RULES:
         if match := rule.pattern.search(line):
             groups = {key: value for key, value in match.groupdict().items() if value}
-            device = groups.pop("dev", "")
+            device = groups.pop("dev", "") or groups.pop("dev2", "")
             count = int(groups.pop("count", "1"))
             code = _aer_code(groups["severity"]) if rule.code == "pcie.aer" else rule.code
-            yield Found(code=code, device=_device(device), count=max(1, count), detail=groups)
+            yield Found(code=code, device=device_of(device), count=max(1, count), detail=groups)
             return
 
 
-def _device(text: str) -> str:
+def device_of(text: str) -> str:
     """One spelling; a function other than the first is kept: root ports differ by nothing else."""
     address = pci_address(text)
     function = text.rpartition(".")[2]
-    return f"{address}.{function}" if address and function in set("1234567") else address or text.lower()
+    return (
+        f"{address}.{function}" if address and function in set("1234567") else address or text.strip().lower()
+    )
 
 
 def _aer_code(severity: str) -> str:

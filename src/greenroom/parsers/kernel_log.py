@@ -13,7 +13,10 @@ from dataclasses import dataclass
 _KMSG = re.compile(r"^\d+,\d+,(\d+),[^;]*;(.*)$")
 _DMESG = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\](?:\[[^\]]*\])?\s?(.*)$")
 # In the brackets: PCI:0000:1a:00, with .0, with " GPU-I:05" under MIG, or nothing readable.
-_XID = re.compile(r"NVRM: Xid \((?P<device>[^)]*)\): (?P<code>\d+)(?P<detail>.*)$", re.DOTALL)
+# The number is followed by a comma, or the line is cut behind it; a broken line must not cut the number.
+_XID = re.compile(
+    r"\bXid ?\((?P<device>[^)]{0,80})\):? {0,3}(?P<code>\d{1,6})(?P<detail>\s*(?:[,.].*)?)$", re.DOTALL
+)
 _BDF = re.compile(r"(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.[0-7])?")
 _FALLEN = re.compile(r"fallen off the bus", re.IGNORECASE)
 _RECOVERY = re.compile(r"recovery action changed from \S+ .*?to 0x([0-9a-fA-F]+)", re.IGNORECASE)

@@ -1,134 +1,223 @@
-"""Kernel log text -> sightings: reports of the NVIDIA driver (Xid, SXid) and what kernel_faults knows."""
+"""Kernel log text in any frame -> sightings: Xid and SXid of the NVIDIA driver and what kernel_faults knows.
+
+A paste is looked at line by line and put together first where lines were broken. A large file is read in
+blocks: only lines with a telling word are looked at, so that 100 MB take seconds and little memory.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from greenroom.model.sightings import Reading, Sighting
-from greenroom.parsers import kernel_faults
-from greenroom.parsers.kernel_log import Record, find_xids, parse_records, pci_address
+from greenroom.model.sightings import Reading
+from greenroom.parsers import entries, kernel_faults, wraps
+from greenroom.parsers.entries import Assembler, Entry
+from greenroom.parsers.framing import Head, peel
+from greenroom.parsers.kernel_lines import Reports
+from greenroom.parsers.notebook import Notebook
 
 KIND = "kernel-log"
 MAX_SIGHTINGS = 10_000
-MAX_LINE_CHARS = 4_000
-_HINTS = (*kernel_faults.HINTS, "nvidia-nvswitch", "sxid")
-_OURS = re.compile(r"NVRM|nvidia-nvswitch|SXid")
+MAX_LINE_CHARS = entries.MAX_LINE_CHARS
+PASTE_CHARS, PASTE_LINES = 400_000, 6_000
+"""Longer texts are files: nobody breaks their lines."""
+BLOCK_CHARS = 1_000_000
+_BYTES_OF_JSON = re.compile(r'"message"\s?:\s?\[')
 _KERNEL = re.compile(r"^(?:\S.{0,80}kernel:|<\d+>\[|\[ *\d+\.\d{6}\]|\d+,\d+,\d+,[^;]*;)", re.MULTILINE)
-# Whatever stands before the kernel's own text: syslog's or journald's head, container prefixes.
-_HEAD = re.compile(r"^.{0,200}?\bkernel:\s?(?:\[ *(?P<up>\d+\.\d+)\]\s?)?")
-_SXID = re.compile(
-    r"nvidia-nvswitch\d*: SXid \((?P<device>[^)]{0,60})\): (?P<code>\d{1,6}), (?P<detail>.{0,300})"
+_KERNEL_JSON = re.compile(
+    r'"(?:_TRANSPORT|SYSLOG_IDENTIFIER)"\s?:\s?"kernel"|"dmesg"\s?:|^_TRANSPORT=kernel', re.MULTILINE
 )
+_DRIVER = re.compile(r"\bXid ?\(|nvidia-nvswitch\d*: SXid")
+# ansible's "node1 | CHANGED | rc=0 >>", and dshbak's and clush's host between two rules
+_HOST_LINE = re.compile(r"^(?P<host>[A-Za-z][\w.-]{0,63}) \| (?:CHANGED|SUCCESS|FAILED!?) ?\|")
+_RULE = re.compile(r"^-{10,}$")
+_HOST_ONLY = re.compile(r"^[A-Za-z][\w.,\[\]-]{0,200}(?: \(\d+\))?$")
 
 
 def recognise(text: str) -> float:
     """A log of the kernel, or a paste of lines out of one."""
-    if re.search(r"NVRM: Xid \(|nvidia-nvswitch\d*: SXid", text):
+    if _DRIVER.search(text):
         return 0.9
-    if any(True for line in text.splitlines()[:500] for _ in kernel_faults.find(line[:MAX_LINE_CHARS])):
-        return 0.85
-    return 0.6 if _KERNEL.search(text) else 0.0
+    lines = text.split("\n")[:500]
+    low = text.lower()
+    if kernel_faults.hinted(low) or _BYTES_OF_JSON.search(low):
+        reader = _Reader()
+        reader.take_all(lines)
+        if reader.reports.sightings:
+            return 0.85
+    return 0.6 if _KERNEL.search(text) or _KERNEL_JSON.search(text) else 0.0
 
 
 def read(text: str) -> Reading:
-    """Every report, each line by itself."""
-    sightings: list[Sighting] = []
-    puzzles: list[str] = []
-    healthy = 0
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw[:MAX_LINE_CHARS]
-        low = line.lower()
-        if not any(hint in low for hint in _HINTS):
-            healthy += bool(low)
-            continue
-        found = _read_line(line, number)
-        if not found and not _OURS.search(line):
-            healthy += 1
-            continue
-        sightings += found
-        if not found and re.search(r"S?Xid", line):
-            puzzles.append(line.strip()[:200])
-        if len(sightings) >= MAX_SIGHTINGS:
-            puzzles.append(f"more than {MAX_SIGHTINGS} reports: the rest is left out")
+    """Every report."""
+    reader = _Reader()
+    if len(text) <= PASTE_CHARS and text.count("\n") <= PASTE_LINES:
+        reader.take_all(text.split("\n"))
+    else:
+        for start in range(0, len(text), BLOCK_CHARS):
+            reader.take_block(text[start : start + BLOCK_CHARS])
+        reader.take_block("", last=True)
+    return reader.reading()
+
+
+def read_blocks(blocks: Iterable[str]) -> Reading:
+    """The same of a file that is read in blocks, which may end anywhere."""
+    reader = _Reader()
+    for block in blocks:
+        reader.take_block(block)
+        if reader.full:
             break
-    return Reading(
-        kind=KIND,
-        sightings=tuple(_without_echoes(sightings)),
-        healthy=healthy,
-        not_understood=tuple(islice(puzzles, 20)),
+    reader.take_block("", last=True)
+    return reader.reading()
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.reports = Reports()
+        self._book = Notebook(KIND)
+        self._assembler: Assembler | None = None
+        self._undecided = True
+        self._left = ""
+        self._line = 0
+        self._healthy = 0
+        self._host = ""
+        self._rules: list[str] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether it takes no more."""
+        return len(self.reports.sightings) >= MAX_SIGHTINGS
+
+    def take_all(self, lines: list[str]) -> None:
+        """A paste: broken lines are put together."""
+        cleaned = [wraps.clean(line[:MAX_LINE_CHARS] if line[:1] not in "[{" else line) for line in lines]
+        cleaned = wraps.unquote(cleaned)
+        self._line = len(lines)
+        if entries.is_structured("\n".join(cleaned)[:BLOCK_CHARS]):
+            found: Iterable[Entry] = _assembled(cleaned)
+        elif any(line.lstrip()[:1] in ("{", "[") and entries.json_entries(0, line) for line in cleaned[:200]):
+            found = (one for number, line in enumerate(cleaned, 1) for one in _entries(number, line))
+        else:
+            found = wraps.join(cleaned)
+        for entry in found:
+            self._healthy += self._take(entry) and bool(entry.raw.strip())
+            if self.full:
+                break
+
+    def take_block(self, block: str, *, last: bool = False) -> None:
+        """A block of a file: only lines with a telling word are looked at."""
+        text = self._left + block
+        cut = len(text) if last else text.rfind("\n") + 1
+        if not cut and len(text) > BLOCK_CHARS:
+            cut = len(text)  # one endless line
+        text, self._left = wraps.clean_block(text[:cut]), text[cut:]
+        if (not text and not last) or self.full:
+            return
+        if self._undecided:
+            self._undecided = False
+            self._assembler = Assembler() if entries.is_structured(text[:65_536]) else None
+        if self._assembler is not None:
+            for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), self._line + 1):
+                for entry in self._assembler.take(number, line[:MAX_LINE_CHARS]):
+                    self._healthy += self._take(entry)
+            if last:
+                for entry in self._assembler.close():
+                    self._healthy += self._take(entry)
+        else:
+            ordinary = text.count("\n")
+            for number, line in _hits(text, self._line + 1):
+                ordinary -= 1
+                cleaned = wraps.clean(line if line[:1] in ("{", "[") else line[:MAX_LINE_CHARS])
+                for entry in _entries(number, cleaned):
+                    ordinary += self._take(entry)
+                if self.full:
+                    break
+            self._healthy += max(0, ordinary)
+        self._line += text.count("\n")
+
+    def _take(self, entry: Entry) -> bool:
+        """Look at a message; whether it is an ordinary one."""
+        self._note_host(entry.raw)
+        if not entry.head.host and self._host:
+            entry.head.host = self._host
+            entry.others = tuple(replace(one, host=one.host or self._host) for one in entry.others)
+        before = len(self.reports.sightings)
+        ordinary = self.reports.take(entry)
+        if entry.pieces and len(self.reports.sightings) == before:
+            return all([self._take(piece) for piece in entry.pieces])
+        return ordinary
+
+    def _note_host(self, line: str) -> None:
+        if " | " in line and (found := _HOST_LINE.match(line)):
+            self._host = found["host"]
+        elif line[:10] == "----------" and _RULE.match(line):
+            self._rules.append(line)
+            if len(self._rules) == 3 and _HOST_ONLY.match(self._rules[1]):
+                self._host = self._rules[1].split(" ")[0]
+            self._rules = self._rules[-1:] if len(self._rules) != 2 else self._rules
+        elif self._rules:
+            self._rules = [*self._rules, line] if len(self._rules) == 1 and _HOST_ONLY.match(line) else []
+
+    def reading(self) -> Reading:
+        """All of it."""
+        for puzzle in self.reports.puzzles:
+            self._book.puzzled(puzzle)
+        puzzles = list(self._book.reading().not_understood)
+        if self.full:
+            puzzles = [*puzzles[:19], f"more than {MAX_SIGHTINGS} reports: the rest is left out"]
+        return Reading(
+            kind=KIND,
+            sightings=tuple(self.reports.without_echoes())[:MAX_SIGHTINGS],
+            healthy=self._healthy,
+            not_understood=tuple(puzzles),
+        )
+
+
+def _assembled(lines: list[str]) -> Iterator[Entry]:
+    assembler = Assembler()
+    for number, line in enumerate(lines, 1):
+        yield from assembler.take(number, line)
+    yield from assembler.close()
+
+
+def _entries(number: int, line: str) -> list[Entry]:
+    if line.lstrip()[:1] in ("{", "[") and (found := entries.json_entries(number, line)):
+        return found
+    head = peel(line)
+    if head.text[:1] == "{" and (found := entries.json_entries(number, head.text)):
+        return [replace(one, head=_over(head, one.head)) for one in found]
+    return [Entry(number=number, raw=line, head=head)]
+
+
+def _over(outer: Head, inner: Head) -> Head:
+    """JSON behind a head: what the inner one does not say, the outer one does."""
+    return replace(
+        inner,
+        host=inner.host or outer.host,
+        at=outer.at if inner.at is None else inner.at,
+        when=inner.when or outer.when,
+        uptime_s=outer.uptime_s if inner.uptime_s is None else inner.uptime_s,
     )
 
 
-def _read_line(line: str, number: int) -> list[Sighting]:
-    uptime_s: float | None = None
-    text = line
-    if head := _HEAD.match(line):
-        text = line[head.end() :]
-        uptime_s = float(head["up"]) if head["up"] else None
-        records = [Record(uptime_s=uptime_s, text=text)]
-    else:
-        records = parse_records(line)
-    when = _when(line) if head else ""
-    found = [
-        Sighting(
-            code=f"gpu.xid.{xid.code}",
-            device=xid.device,
-            uptime_s=xid.uptime_s,
-            when=when,
-            line=number,
-            detail={} if xid.recovery is None else {"recovery": xid.recovery},
-            evidence=line.strip()[:500],
-        )
-        for xid in find_xids(records)
-    ]
-    if match := _SXID.search(line):
-        fatal = re.match(r"(Non-fatal|Fatal)", match["detail"], re.IGNORECASE)
-        found.append(
-            Sighting(
-                code=f"nvswitch.sxid.{int(match['code'])}",
-                device=pci_address(match["device"]),
-                uptime_s=uptime_s,
-                when=when,
-                line=number,
-                detail={"fatal": fatal[1].lower() == "fatal"} if fatal else {},
-                evidence=line.strip()[:500],
-            )
-        )
-    found += [
-        Sighting(
-            code=one.code,
-            device=one.device,
-            count=one.count,
-            uptime_s=uptime_s,
-            when=when,
-            line=number,
-            detail=dict(one.detail),
-            evidence=line.strip()[:500],
-        )
-        for one in (() if found else kernel_faults.find(line))
-    ]
-    return found
-
-
-def _without_echoes(sightings: list[Sighting]) -> Iterator[Sighting]:
-    """One line a trouble, where the kernel writes several about it."""
-    told = {(one.code, one.device) for one in sightings if "layer" in one.detail}
-    denied = {one.device for one in sightings if one.code == "nvme.access_denied"}
-    failed = {one.device for one in sightings if one.code in ("nvme.io_error", "disk.medium_error")}
-    for one in sightings:
-        echo_of_aer = one.code.startswith("pcie.aer.") and "layer" not in one.detail
-        if echo_of_aer and (one.code, one.device) in told:
-            continue
-        if one.code in ("disk.medium_error", "disk.io_error") and one.device in denied:
-            continue  # a locked drive refuses every read; the medium is not the trouble
-        if one.code == "disk.io_error" and one.device in failed:
-            continue
-        yield one
-
-
-def _when(line: str) -> str:
-    """The time at the head of a line: an ISO date and time, or syslog's 15 characters."""
-    first = line.split(" ", 1)[0]
-    return first[:40] if first[:4].isdigit() else line[:15].strip()
+def _hits(text: str, first: int) -> Iterator[tuple[int, str]]:
+    """(number, line) of the lines with a telling word. One pass a word over the whole: quicker than by line."""
+    low = text.lower()
+    if len(low) != len(text):  # a few letters change their length
+        low = text.encode("ascii", "replace").decode("ascii").lower()
+    starts: set[int] = set()
+    for hint in (*kernel_faults.HINTS, " | ch", " | su", " | fail", "----------\n"):
+        at = low.find(hint)
+        while at >= 0:
+            starts.add(text.rfind("\n", 0, at + 1) + 1)
+            end = text.find("\n", at)
+            at = low.find(hint, end) if end >= 0 else -1
+    for found in _BYTES_OF_JSON.finditer(low) if '"message"' in low else ():
+        starts.add(text.rfind("\n", 0, found.start()) + 1)
+    number, counted = first, 0
+    for start in sorted(starts):
+        number += text.count("\n", counted, start)
+        counted = start
+        end = text.find("\n", start)
+        yield number, text[start : end if end >= 0 else len(text)].rstrip("\r")

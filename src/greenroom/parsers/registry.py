@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -15,10 +16,15 @@ from typing import Protocol, cast
 
 from greenroom import parsers
 from greenroom.model.sightings import Reading
+from greenroom.parsers import bug_report
 
 SURE_ENOUGH = 0.3
 HEAD_CHARS = 65_536
 """Enough to recognise a text by."""
+_BESIDE = ("kernel-log", "app-log", "nvidia-smi")
+"""Kinds whose lines stand among those of others in what people paste."""
+BESIDE_ENOUGH = 0.5
+MAX_BESIDE_CHARS = 1_000_000
 
 
 class Parser(Protocol):
@@ -65,4 +71,36 @@ def read(text: str, kind: str = "auto") -> Reading:
     if not known:
         first = text.strip()[:200]
         return Reading(kind="", not_understood=(first,) if first else ())
-    return all_parsers()[known].read(text)
+    reading = all_parsers()[known].read(text)
+    return _beside(text, reading) if kind == "auto" else reading
+
+
+def read_all(text: str, kind: str = "auto") -> list[Reading]:
+    """The same for a text that may hold the outputs of several tools, each in a section of its own."""
+    sections = bug_report.split(text) if kind == "auto" else []
+    if not sections:
+        return [read(text, kind)]
+    readings = [(before, read(section)) for before, section in sections]
+    # most sections are files that no parser is for: that is no puzzle
+    return list(bug_report.merge((before, reading) for before, reading in readings if reading.kind))
+
+
+def _beside(text: str, reading: Reading) -> Reading:
+    """What a paste tells beside its main kind: a log line under a table, a message above a log."""
+    if reading.kind in _BESIDE or text.lstrip()[:1] in ("{", "[", "<") or len(text) > MAX_BESIDE_CHARS:
+        kinds = [kind for kind in _BESIDE if kind != reading.kind] if reading.kind in _BESIDE else []
+    else:
+        kinds = list(_BESIDE)
+    lines = {one.line for one in reading.sightings}
+    told = {(one.code, one.device) for one in reading.sightings}
+    devices = {one.code for one in reading.sightings}
+    more = []
+    for kind in kinds if len(text) <= MAX_BESIDE_CHARS else ():
+        parser = all_parsers()[kind]
+        if parser.recognise(text[:HEAD_CHARS]) < BESIDE_ENOUGH:
+            continue
+        for one in parser.read(text).sightings:
+            if one.line not in lines and (one.code, one.device) not in told and not (not one.device and one.code in devices):
+                more.append(one)
+                lines.add(one.line)
+    return replace(reading, sightings=(*reading.sightings, *more)) if more else reading

@@ -151,6 +151,8 @@ class Launch:
     profile: str
     since: float
     """Kernel log is read from here, Unix s: the last admission; 0 = since boot."""
+    reset_at: float = 0.0
+    """When the GPUs were last reset, Unix s: what a reset clears counts only from then on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

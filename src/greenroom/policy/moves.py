@@ -48,6 +48,7 @@ def serve(state: NodeState, now: float, *, reason: str, admitted: Admitted) -> N
     return replace(
         served,
         admitted=admitted,
+        seen_to_at=now,
         admitted_first_at=state.admitted_first_at or now,
         operator_hold="",
         wanted=None,

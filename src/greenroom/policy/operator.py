@@ -68,6 +68,8 @@ def release(state: NodeState, event: OperatorRelease, rules: Rules, now: float) 
     freed = replace(state, operator_hold="")
     if state.phase in (Phase.CHECKING, Phase.RECOVERING):
         return Decision(freed, "what is under way goes on and decides")
+    if state.phase is Phase.WITH_PERSON:
+        freed = replace(freed, seen_to_at=now)
     freed = replace(freed, attempts=(), refused=(), undecided=0, fault="")
     why = f"released by {event.user}: {event.reason}"
     held = hold(freed, now, reason=why, wanted=on_start(freed, rules, f"released by {event.user}"))

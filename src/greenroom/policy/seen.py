@@ -192,8 +192,7 @@ def _checking(state: NodeState, view: NodeView, rules: Rules, now: float, *, boo
         open_runs=(*state.open_runs, run)[-4:],
         wanted=None,
     )
-    since = state.admitted.at if state.admitted else 0.0
-    launch = Launch(run_id=run, profile=wanted.profile, since=since)
+    launch = Launch(run_id=run, profile=wanted.profile, since=state.seen_to_at, reset_at=state.reset_at)
     return Decision(launched, f"quarantined: the {wanted.profile} check starts", (launch,))
 
 
@@ -226,6 +225,8 @@ def _recovering(state: NodeState, view: NodeView, rules: Rules, now: float) -> D
     if over and view.standing in (*OURS, Standing.FREE):
         why = f"after {repair.rung.value}"
         held = hold(state, now, reason=why, wanted=on_start(state, rules, why))
+        if repair.rung is Rung.RESET_GPU and state.attempts:
+            held = replace(held, reset_at=state.attempts[-1].at)
         return Decision(replace(held, admitted=None), "every repair is followed by a check")
     if now > repair.deadline:
         return failed(state, "not over within its deadline", rules, now)

@@ -113,6 +113,10 @@ class NodeState:
     verdict_run: str = ""
     verdict_at: float = 0.0
     admitted: Admitted | None = None
+    seen_to_at: float = 0.0
+    """Logs from before are done with, Unix s: since the last admission, or a person who has repaired it."""
+    reset_at: float = 0.0
+    """When our last reset of its GPUs began that came about, Unix s."""
     admitted_first_at: float = 0.0
     """First admission of all, Unix s; > 0 means it was in service once."""
     arrived_at: float = 0.0

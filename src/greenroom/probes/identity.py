@@ -23,10 +23,15 @@ def read_identity(host: Host, gpus: GpuFacts) -> Identity:
     """Boot, machine and GPUs; what the machine does not say stays empty."""
     serials = (gpu.serial or gpu.uuid for gpu in gpus.gpus)
     return Identity(
-        boot_id=_first_line(host, BOOT_ID),
+        boot_id=read_boot_id(host),
         machine=next(filter(_is_real, (_first_line(host, path) for path in MACHINE)), ""),
         gpus=tuple(sorted(serial for serial in serials if serial)),
     )
+
+
+def read_boot_id(host: Host) -> str:
+    """Which boot this is; empty if the kernel does not say."""
+    return _first_line(host, BOOT_ID)
 
 
 def _is_real(serial: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -86,6 +86,7 @@ class GpuFacts:
     """All GPUs as one reading shows them."""
 
     driver: Driver
+    vendor: str = "nvidia"
     message: str = ""
     """Why the driver is not ``ok``."""
     version: str = ""
@@ -93,20 +94,21 @@ class GpuFacts:
     gpus: tuple[Gpu, ...] = ()
 
 
-def read_gpus(host: Host, *, timeout_s: float) -> GpuFacts:
-    """Ask NVML in a child process that is given ``timeout_s``."""
-    argv = [sys.executable, "-P", "-m", "greenroom.probes.nvml"]
+def read_with(host: Host, *, module: str, library: str, vendor: str, timeout_s: float) -> GpuFacts:
+    """Ask a vendor's library in a child process that is given ``timeout_s``; the module prints GpuFacts."""
+    argv = [sys.executable, "-P", "-m", module]
     try:
         ran = host.run(argv, timeout_s=timeout_s)
     except ProbeUnavailable as error:
         hung = "not back" in str(error)
-        message = f"NVML did not answer within {timeout_s:g} s" if hung else str(error)
-        return GpuFacts(driver=Driver.HUNG if hung else Driver.FAILED, message=message)
+        message = f"{library} did not answer within {timeout_s:g} s" if hung else str(error)
+        return GpuFacts(driver=Driver.HUNG if hung else Driver.FAILED, vendor=vendor, message=message)
     try:
-        return from_json(GpuFacts, json.loads(ran.stdout))
+        return replace(from_json(GpuFacts, json.loads(ran.stdout)), vendor=vendor)
     except (ValueError, Unreadable) as error:
         said = ran.stderr.strip().splitlines()[-1:] or [str(error)]
-        return GpuFacts(driver=Driver.FAILED, message=f"NVML reader ended with {ran.rc}: {said[0]:.200}")
+        message = f"{library} reader ended with {ran.rc}: {said[0]:.200}"
+        return GpuFacts(driver=Driver.FAILED, vendor=vendor, message=message)
 
 
 def ask_driver() -> GpuFacts:

@@ -42,7 +42,7 @@ def _stamp(
     looked: Json = {}
     findings: tuple[Finding, ...] = ()
     if isinstance(answer, NotApplicable):
-        outcome, reason = Outcome.SKIPPED, answer.reason
+        outcome, reason, looked = Outcome.SKIPPED, answer.reason, answer.looked
     elif answer is not None and not answer.looked and not answer.findings:
         reason = "it looked at nothing"
     elif answer is not None:

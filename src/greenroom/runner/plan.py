@@ -37,7 +37,9 @@ class Plan:
         return sum(step.check.cost_s + step.load_s for step in self.steps)
 
 
-def make_plan(checks: Iterable[Check], profile: Profile, *, only: Collection[str] = ()) -> Plan:
+def make_plan(
+    checks: Iterable[Check], profile: Profile, *, only: Collection[str] = (), vendor: str = "nvidia"
+) -> Plan:
     """The cheap checks first: a node that is plainly broken is known to be so within a second.
 
     A check for which the budget has no room any more is left out, with the reason.
@@ -51,6 +53,8 @@ def make_plan(checks: Iterable[Check], profile: Profile, *, only: Collection[str
             left_out[check.name] = "not asked for"
         elif profile.name not in check.profiles:
             left_out[check.name] = f"not part of profile {profile.name}"
+        elif check.vendors and vendor not in check.vendors:
+            left_out[check.name] = f"for GPUs of {', '.join(sorted(check.vendors))}"
         elif cost_s > room_s:
             left_out[check.name] = f"needs {cost_s:g} s, {room_s:.1f} s of the budget are left"
         else:

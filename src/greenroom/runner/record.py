@@ -11,13 +11,13 @@ from functools import partial
 from greenroom import __version__
 from greenroom.checks.expectations import Expected, load_expected
 from greenroom.checks.frame import Check, Facts, load_all
+from greenroom.probes.gpus import on_bus, read_gpus
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.identity import read_identity
 from greenroom.probes.isolation import CallBug, call_isolated
-from greenroom.probes.nvml import read_gpus
 from greenroom.probes.recording import Anonymiser, RecordingHost, Tape
 from greenroom.probes.walk import walk
-from greenroom.runner.run import NVML_LIMIT_S, count_on_bus
+from greenroom.runner.run import NVML_LIMIT_S
 
 PIECE_LIMIT_S = 120.0
 
@@ -25,9 +25,10 @@ PIECE_LIMIT_S = 120.0
 def record(host: Host, *, profile: str, anonymise: bool) -> Tape:
     """The tape. A piece that hangs is left out after its deadline; what answered stays."""
     base = RecordingHost(host)
-    gpus = read_gpus(base, timeout_s=NVML_LIMIT_S)
+    seen = on_bus(base)
+    gpus = read_gpus(base, seen, timeout_s=NVML_LIMIT_S)
     read_identity(base, gpus)
-    facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(base), load_s=0.0)
+    facts = Facts(gpus=gpus, gpus_on_bus=seen[gpus.vendor], load_s=0.0)
     expected = load_expected(gpu_names=[gpu.name for gpu in gpus.gpus if gpu.name])
 
     checks = [check for check in load_all().values() if profile in check.profiles and not check.load_share]

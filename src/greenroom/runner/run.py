@@ -12,9 +12,10 @@ from greenroom.checks.expectations import Expected, load_expected
 from greenroom.checks.frame import Facts, load_all
 from greenroom.model.results import CheckResult, Report
 from greenroom.model.words import Outcome, Stage
+from greenroom.probes.gpus import on_bus, read_gpus
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.identity import read_identity
-from greenroom.probes.nvml import GpuFacts, read_gpus
+from greenroom.probes.nvml import GpuFacts
 from greenroom.runner.execute import execute
 from greenroom.runner.plan import Plan, Planned, make_plan
 from greenroom.runner.profiles import PROFILES, Profile
@@ -23,7 +24,6 @@ from greenroom.runner.verdict import judge
 
 NVML_LIMIT_S = 20.0
 """Without persistence mode the first call brings every GPU up: a second or two each."""
-NVIDIA, DISPLAY_CLASSES = "0x10de", ("0x0300", "0x0302")  # PCI vendor; VGA and 3D controller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,8 @@ class Wish:
     only: Collection[str] = ()
     since: float = 0.0
     """Events of the logs count after this Unix time, s; 0: since the boot."""
+    reset_at: float = 0.0
+    """When the GPUs were last reset, Unix s: what a reset clears counts only from then on."""
     expect_gpus: int | None = None
     expected_file: Path | None = None
     site_file: Path | None = None
@@ -67,12 +69,15 @@ def run_checks(wish: Wish, host: Host, *, progress: Progress | None = None) -> R
     """
     tell = progress or Progress()
     profile, started_at, started = PROFILES[wish.profile], host.now(), time.monotonic()
-    load_expected(site_file=wish.expected_file)  # a wrong file is said before anything takes time
+    load_expected(
+        site_file=wish.expected_file, match=False
+    )  # a wrong file is said before anything takes time
     todo, off = load_site(wish.site_file, load_all()).apply(load_all(), started_at)
-    gpus = read_gpus(host, timeout_s=NVML_LIMIT_S)
-    expected = _expect(wish, gpus)
-    facts = Facts(gpus=gpus, gpus_on_bus=count_on_bus(host), since=wish.since)
-    plan = make_plan(todo, profile, only=wish.only)
+    seen = on_bus(host)
+    gpus = read_gpus(host, seen, timeout_s=NVML_LIMIT_S)
+    expected = _expect(wish, gpus, host)
+    facts = Facts(gpus=gpus, gpus_on_bus=seen[gpus.vendor], since=wish.since, reset_at=wish.reset_at)
+    plan = make_plan(todo, profile, only=wish.only, vendor=gpus.vendor)
     tell.planned(plan)
     results = [
         CheckResult(check=name, outcome=Outcome.DISABLED, stage=Stage.OBSERVE, reason=why)
@@ -107,21 +112,16 @@ def longest_s(profile: Profile) -> float:
     return NVML_LIMIT_S + profile.limit_s + 5.0
 
 
-def _expect(wish: Wish, gpus: GpuFacts) -> Expected:
+def _expect(wish: Wish, gpus: GpuFacts, host: Host) -> Expected:
     names = [gpu.name for gpu in gpus.gpus if gpu.name]
-    expected = load_expected(gpu_names=names, site_file=wish.expected_file)
+    expected = load_expected(gpu_names=names, product=_product(host), site_file=wish.expected_file)
     if wish.expect_gpus is not None:
         expected = expected.with_value("gpu.count", wish.expect_gpus, source="--expect-gpus")
     return expected
 
 
-def count_on_bus(host: Host) -> int:
-    """NVIDIA GPUs that the PCI bus shows (sysfs; class 0x0300 VGA, 0x0302 3D controller)."""
-    count = 0
-    for path in host.glob("/sys/bus/pci/devices/*/vendor"):
-        try:
-            if host.read(path).strip() == NVIDIA:
-                count += host.read(path.removesuffix("vendor") + "class").startswith(DISPLAY_CLASSES)
-        except ProbeUnavailable:  # a device that leaves the bus while we look is not on it
-            continue
-    return count
+def _product(host: Host) -> str:
+    try:
+        return host.read("/sys/class/dmi/id/product_name").strip()
+    except ProbeUnavailable:
+        return ""

@@ -62,13 +62,14 @@ def ask(
     host: RecordedHost | None = None,
     expected: Expected | None = None,
     since: float = 0.0,
+    reset_at: float = 0.0,
     load_s: float = 2.0,
     on_bus: int = 0,
 ) -> Answer:
     """Call one check as the runner does: with what it declared to expect and nothing more."""
     check = load_all()[name]
     known = (expected or expect()).only(check.expects)
-    given = Facts(gpus=facts or gpus(), since=since, load_s=load_s, gpus_on_bus=on_bus)
+    given = Facts(gpus=facts or gpus(), since=since, reset_at=reset_at, load_s=load_s, gpus_on_bus=on_bus)
     return check.function(given, host or RecordedHost(), known)
 
 

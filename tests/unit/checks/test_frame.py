@@ -8,7 +8,7 @@ from healthy import H100
 
 from greenroom import parsers
 from greenroom.checks.docs import pages
-from greenroom.checks.expectations import ExpectedWrong, load_expected, pick_model_file
+from greenroom.checks.expectations import ExpectedWrong, Hardware, load_expected, pick_model_file
 from greenroom.checks.frame import load_all
 from greenroom.faults import codes, lookup
 from greenroom.parsers import kernel_faults
@@ -49,7 +49,7 @@ def test_a_check_is_declared_whole(name):
     quick = "quick" in check.profiles
     assert not (quick and check.load_share)
     # What is left out of the quick look has a reason: it puts load on the machine, or takes its time.
-    assert quick or check.load_share or check.cost_s >= 0.2
+    assert quick or check.load_share or check.cost_s >= 0.1
 
 
 def test_every_threshold_is_asked_for_and_every_value_has_a_source():
@@ -78,7 +78,7 @@ def test_committed_docs_are_the_generated_ones():
     ],
 )
 def test_model_file_by_name(names, file):
-    picked = pick_model_file(names)
+    picked = pick_model_file(Hardware(gpu_names=names))
     assert (picked.name if picked else None) == file
 
 
@@ -92,6 +92,23 @@ def test_site_file_wins(tmp_path):
     assert expected["gpu.pcie_gen_min"].value == 5
 
 
+def test_site_files_of_a_folder_count_on_the_machines_they_fit(tmp_path):
+    (tmp_path / "all.toml").write_text("[gpu]\ncount = 4\n")
+    (tmp_path / "big.toml").write_text(
+        '[machine]\nmatch = ["H100"]\nexcept = ["NVL"]\nproduct = ["XE9680"]\n[gpu]\ncount = 8\n'
+    )
+    for name, product, count, model in (
+        (H100, "PowerEdge XE9680", 8, H100),
+        (H100, "Other", 4, H100),  # our own file knows the model
+        ("NVIDIA H100 NVL", "PowerEdge XE9680", 4, None),
+        ("Other", "PowerEdge XE9680", 4, None),
+    ):
+        expected = load_expected(gpu_names=[name], product=product, site_file=tmp_path)
+        assert (expected["gpu.count"].value, expected["gpu.model"].value) == (count, model)
+    with pytest.raises(ExpectedWrong, match="in this folder"):
+        load_expected(site_file=(tmp_path / "empty").mkdir() or tmp_path / "empty")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -101,6 +118,12 @@ def test_site_file_wins(tmp_path):
         ("[filesystem]\nmounts = [1]\n", "filesystem.mounts: expected a list of texts"),
         ("gpu = 8\n", "gpu: expected a table"),
         ("[gpu\n", "line 1"),
+        ("[machine]\nmatsch = ['x']\n", "site.toml:2: machine.matsch: unknown key; expected match"),
+        ("[machine]\nmatch = 'x'\n", "site.toml:2: machine.match: expected a list of texts"),
+        ("machine = 1\n", "site.toml:1: machine: expected a table"),
+        ("[gpu]\ncount = { value = 8, sauce = 'x' }\n", "gpu.count: unknown key sauce"),
+        ("[gpu]\ncount = { value = 8, nodes = 'x' }\n", "gpu.count.nodes: expected a whole number"),
+        ("[gpu]\ncount = { source = 'x' }\n", "gpu.count: expected a whole number, got None"),
         (None, "No such file"),
     ],
 )

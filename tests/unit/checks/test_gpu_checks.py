@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from cases_gpus import kmsg, xid
 from healthy import ask, codes, expect, gpus
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,65 +9,11 @@ from hypothesis import strategies as st
 from greenroom import faults
 from greenroom.checks.frame import Looked, NotApplicable, load_all
 from greenroom.probes.host import ProbeUnavailable
-from greenroom.probes.nvml import LOST, NOT_SUPPORTED, RESET_REQUIRED, Driver
+from greenroom.probes.nvml import LOST, NOT_SUPPORTED, Driver
 from greenroom.probes.recorded import RecordedHost
 
-LOG = "6,1,0,-;Linux version 6.1\n"
-HOST = RecordedHost(files={"/dev/kmsg": LOG, "/proc/uptime": "100.0 1.0\n"})
+HOST = kmsg()
 GPU_CHECKS = sorted(name for name, check in load_all().items() if "nvidia" in check.vendors)
-
-BAD = [
-    ("gpu_count.all_answer", {"errors": {"ecc_enabled": LOST}}, "gpu.lost"),
-    ("gpu_count.all_answer", {"errors": {"handle": RESET_REQUIRED}}, "gpu.reset_required"),
-    ("gpu_memory.ecc", {"ecc_volatile_uncorrected": 1}, "gpu.ecc.uncorrectable"),
-    ("gpu_memory.ecc", {"ecc_enabled": False}, "gpu.ecc.disabled"),
-    ("gpu_memory.row_remap", {"remap_pending": True}, "gpu.row_remap.pending"),
-    ("gpu_memory.row_remap", {"remap_failed": True}, "gpu.row_remap.failure"),
-    ("gpu_memory.row_remap", {"remapped_uncorrected": 512}, "gpu.row_remap.failure"),
-    ("gpu_memory.retired_pages", {"retired_pages": 0, "retired_pending": True}, "gpu.retired_pages.pending"),
-    ("gpu_memory.retired_pages", {"retired_pages": 63, "retired_pending": False}, "gpu.retired_pages.many"),
-    ("gpu_links.pcie", {"pcie_width": 8}, "gpu.pcie.downgraded"),
-    ("gpu_links.pcie", {"pcie_gen_max": 4}, "gpu.pcie.downgraded"),
-    ("gpu_links.pcie", {"pcie_gen": 3, "clock_reasons": 0}, "gpu.pcie.downgraded"),
-    ("gpu_links.nvlink", {"nvlinks_up": 17}, "gpu.nvlink.down"),
-    ("gpu_clocks.throttle", {"clock_reasons": 0x08}, "gpu.throttle.hw"),
-    ("gpu_clocks.throttle", {"clock_reasons": 0x40}, "gpu.throttle.hw"),
-    ("gpu_clocks.throttle", {"clock_reasons": 0x80}, "gpu.throttle.hw"),
-    ("gpu_clocks.throttle", {"clock_reasons": 0x20}, "gpu.throttle.thermal"),
-]
-GOOD = [
-    ("gpu_count.all_answer", {}),
-    ("gpu_driver.version", {}),
-    ("gpu_memory.ecc", {}),
-    ("gpu_memory.row_remap", {"remapped_corrected": 3, "remapped_uncorrected": 511}),
-    ("gpu_memory.retired_pages", {"retired_pages": 62, "retired_pending": False}),
-    ("gpu_links.pcie", {"pcie_gen": 1}),  # idle: the link saves power
-    ("gpu_links.nvlink", {}),
-    ("gpu_clocks.throttle", {"clock_reasons": 0x1 | 0x2 | 0x4}),  # idle, application clocks, power cap
-    ("kernel_log.xid", {}),
-]
-
-
-@pytest.mark.parametrize(("name", "changes", "code"), BAD)
-def test_bad_gpu_is_found_and_named(name, changes, code):
-    answer = ask(name, facts=gpus(**changes))
-    assert codes(answer) == [code]
-    assert answer.findings[0].subject == "gpu2"
-    assert answer.findings[0].source
-
-
-@pytest.mark.parametrize(("name", "changes"), GOOD)
-def test_good_gpus_pass_and_say_what_was_looked_at(name, changes):
-    answer = ask(name, facts=gpus(**changes), host=HOST)
-    assert isinstance(answer, Looked)
-    assert not answer.findings
-    assert answer.looked
-
-
-def test_every_gpu_check_has_a_bad_and_a_good_case():
-    tested_elsewhere = {"gpu_driver.version", "kernel_log.xid"}
-    assert {name for name, *_ in BAD} | tested_elsewhere == set(GPU_CHECKS)
-    assert {name for name, *_ in GOOD} == set(GPU_CHECKS)
 
 
 @pytest.mark.parametrize("name", GPU_CHECKS)
@@ -109,36 +56,10 @@ def test_gpu_that_only_says_unknown_error_is_missing():
     assert "gpu2" in answer.findings[0].evidence[0]
 
 
-@pytest.mark.parametrize(
-    ("driver", "code"),
-    [
-        (Driver.NOT_LOADED, "gpu.driver.absent"),
-        (Driver.LIBRARY_MISSING, "gpu.driver.absent"),
-        (Driver.MISMATCH, "gpu.driver.mismatch"),
-    ],
-)
-def test_driver_faults(driver, code):
-    assert codes(ask("gpu_driver.version", facts=gpus(driver=driver, message="x"))) == [code]
-
-
 def test_driver_absent_while_the_bus_shows_gpus():
     facts = gpus(driver=Driver.LIBRARY_MISSING)
     answer = ask("gpu_driver.version", facts=facts, expected=expect(gpu__count=None), on_bus=8)
     assert codes(answer) == ["gpu.driver.absent"]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [
-        ("570", []),
-        ("570.124", []),
-        ("570.124.06", []),
-        ("57", ["gpu.driver.version"]),
-        ("580", ["gpu.driver.version"]),
-    ],
-)
-def test_driver_version_by_its_first_parts(wanted, found):
-    assert codes(ask("gpu_driver.version", expected=expect(gpu__driver_version=wanted))) == found
 
 
 def test_unreadable_reading_is_unable_but_does_not_hide_a_fault():
@@ -163,16 +84,8 @@ def test_nothing_is_expected_of_nvlink_on_an_unknown_model():
     assert isinstance(ask("gpu_links.nvlink", expected=expect(names=("Other",))), NotApplicable)
 
 
-XID = "NVRM: Xid (PCI:0000:1c:00): {code}, pid=1, name=x, text"
-
-
-def _kmsg(*lines: str, at_s: float = 50.0) -> RecordedHost:
-    text = LOG + "".join(f"4,2,{int(at_s * 1e6)},-;{line}\n" for line in lines)
-    return RecordedHost(files={"/dev/kmsg": text, "/proc/uptime": "100.0 1.0\n"}, clock=1000.0)
-
-
 def test_xid_names_the_gpu_and_counts_an_incident_once():
-    answer = ask("kernel_log.xid", host=_kmsg(*[XID.format(code=79)] * 500))
+    answer = ask("kernel_log.xid", host=kmsg(*[xid(79)] * 500))
     assert codes(answer) == ["gpu.xid.79"]
     assert answer.findings[0].subject == "gpu2"
     assert answer.findings[0].measured == "500"
@@ -183,19 +96,27 @@ def test_the_xid_check_finds_the_family_of_the_catalogue():
 
 
 def test_user_xids_are_notes_and_do_not_fail():
-    answer = ask("kernel_log.xid", host=_kmsg(XID.format(code=43)))
+    answer = ask("kernel_log.xid", host=kmsg(xid(43)))
     assert [finding.severity for finding in answer.findings] == ["note"]
 
 
 def test_unknown_xid_is_suspect():
-    answer = ask("kernel_log.xid", host=_kmsg(XID.format(code=987)))
+    answer = ask("kernel_log.xid", host=kmsg(xid(987)))
     assert [finding.severity for finding in answer.findings] == ["suspect"]
 
 
 def test_xid_before_the_last_admission_is_history():
-    host = _kmsg(XID.format(code=79))  # 50 s after the boot at 900
+    host = kmsg(xid(79))  # 50 s after the boot at 900
     assert codes(ask("kernel_log.xid", host=host, since=949.0)) == ["gpu.xid.79"]
     assert codes(ask("kernel_log.xid", host=host, since=951.0)) == []
+
+
+def test_a_reset_clears_what_a_reset_can_clear():
+    host = kmsg(xid(48), xid(79))  # 50 s after the boot at 900; 79 takes a reboot
+    assert codes(ask("kernel_log.xid", host=kmsg(xid(48)), reset_at=951.0)) == []
+    assert codes(ask("kernel_log.xid", host=kmsg(xid(48)), reset_at=949.0)) == ["gpu.xid.48"]
+    assert codes(ask("kernel_log.xid", host=host, reset_at=951.0)) == ["gpu.xid.79"]
+    assert codes(ask("kernel_log.xid", host=host, reset_at=949.0, since=951.0)) == []
 
 
 @pytest.mark.parametrize(
@@ -209,13 +130,13 @@ def test_xid_before_the_last_admission_is_history():
 )
 def test_the_drivers_own_word_on_recovery(action, found):
     line = f"NVRM: Xid (PCI:0000:1c:00): 154, GPU recovery action changed from 0x0 (None) to {action}"
-    assert codes(ask("kernel_log.xid", host=_kmsg(line))) == found
+    assert codes(ask("kernel_log.xid", host=kmsg(line))) == found
 
 
 def test_the_driver_s_word_outranks_the_catalogue_and_follow_ups_are_no_findings():
     change = "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
-    lines = [XID.format(code=62), *[XID.format(code=45)] * 40, XID.format(code=154).replace("text", change)]
-    (finding,) = ask("kernel_log.xid", host=_kmsg(*lines)).findings
+    lines = [xid(62), *[xid(45)] * 40, xid(154, change)]
+    (finding,) = ask("kernel_log.xid", host=kmsg(*lines)).findings
     assert (finding.code, finding.severity, finding.remedy) == ("gpu.xid.62", "fail", "reboot")
     assert finding.measured == "1"
 
@@ -227,7 +148,7 @@ def test_an_nvlink5_report_is_judged_by_its_sub_code():
     found = [
         finding.severity
         for text in (down, noisy)
-        for finding in ask("kernel_log.xid", host=_kmsg(text)).findings
+        for finding in ask("kernel_log.xid", host=kmsg(text)).findings
     ]
     assert found == ["fail", "suspect"]
 

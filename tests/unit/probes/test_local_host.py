@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from greenroom.probes.gpus import on_bus, read_gpus
 from greenroom.probes.host import LocalHost, ProbeUnavailable
-from greenroom.probes.nvml import Driver, read_gpus
+from greenroom.probes.nvml import Driver
 from greenroom.probes.recorded import RecordedHost
 
 
@@ -52,9 +53,24 @@ def test_recorded_glob_matches_part_by_part():
 
 def test_nvml_reader_that_breaks_is_told_from_one_that_hangs():
     key = "/"  # any interpreter
-    assert read_gpus(RecordedHost(commands={key: "rubbish"}), timeout_s=1).driver is Driver.FAILED
+    assert read_gpus(RecordedHost(commands={key: "rubbish"}), {}, timeout_s=1).driver is Driver.FAILED
     hung = RecordedHost(commands={key: ProbeUnavailable("python: not back after 1 s, killed")})
-    assert read_gpus(hung, timeout_s=1).driver is Driver.HUNG
+    assert read_gpus(hung, {}, timeout_s=1).driver is Driver.HUNG
+
+
+def test_the_bus_tells_whose_library_is_asked():
+    def device(slot, vendor, kind):
+        root = f"/sys/bus/pci/devices/0000:{slot:02x}:00.0"
+        return {f"{root}/vendor": f"{vendor}\n", f"{root}/class": f"{kind}\n"}
+
+    desktop = device(1, "0x1002", "0x030000")  # the graphics of a processor
+    accelerators = {**device(2, "0x1002", "0x120000"), **device(3, "0x1002", "0x038000")}
+    nic = device(4, "0x15b3", "0x020700")
+    host = RecordedHost(files={**desktop, **accelerators, **nic}, commands={"/": "rubbish"})
+    assert on_bus(host) == {"nvidia": 0, "amd": 2}
+    assert read_gpus(host, on_bus(host), timeout_s=1).vendor == "amd"
+    assert host.ran[-1][-1] == "greenroom.probes.amd"
+    assert read_gpus(host, {"nvidia": 0, "amd": 0}, timeout_s=1).vendor == "nvidia"
 
 
 def test_space_with_a_deadline_is_the_same_space(tmp_path):

@@ -1,0 +1,98 @@
+"""What `diagnose` is given, as texts: a file, a folder, a tar, packed or not, or standard input; within limits."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import tarfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+MAX_BYTES = 100 * 1024 * 1024
+"""Of one text, and of all files of an archive, unpacked: a small archive must not become a large one."""
+MAX_MEMBERS = 2000
+HEAD_BYTES = 256 * 1024
+BLOCK_BYTES = 1024 * 1024
+_GZIP = b"\x1f\x8b"
+_BAD_PACKING = (gzip.BadGzipFile, zlib.error, EOFError)
+
+
+@dataclass(slots=True)
+class Budget:
+    """Bytes that may still be read."""
+
+    left: int = MAX_BYTES
+
+
+@dataclass(slots=True)
+class Source:
+    """One text, read as it is asked for."""
+
+    name: str
+    """Empty where there is only one."""
+    file: BinaryIO
+    budget: Budget
+
+    def blocks(self) -> Iterator[str]:
+        """The text in pieces; the first is small. A packed file that is broken ends where it breaks."""
+        opened = _unpacked(self.file)
+        size = HEAD_BYTES
+        while self.budget.left > 0:
+            try:
+                data = opened.read(min(size, self.budget.left))
+            except _BAD_PACKING:
+                return
+            if not data:
+                return
+            self.budget.left -= len(data)
+            size = BLOCK_BYTES
+            yield data.decode("utf-8", "replace")
+
+
+def open_sources(source: str) -> Iterator[Source]:
+    """Everything in the source.
+
+    Raises:
+        OSError, tarfile.TarError, EOFError: it cannot be read.
+    """
+    path = Path(source)
+    if source == "-":
+        yield from _from_file("", sys.stdin.buffer, Budget())
+    elif path.is_dir():
+        budget = Budget(left=4 * MAX_BYTES)
+        for file in sorted(one for one in path.rglob("*") if one.is_file())[:MAX_MEMBERS]:
+            with file.open("rb") as opened:
+                yield from _from_file(str(file.relative_to(path)), opened, budget)
+    elif path.is_file() and tarfile.is_tarfile(path):
+        with tarfile.open(path) as archive:
+            yield from _members(archive)
+    else:
+        with path.open("rb") as opened:
+            yield from _from_file("", opened, Budget())
+
+
+def _from_file(name: str, file: BinaryIO, budget: Budget) -> Iterator[Source]:
+    yield Source(name=name, file=file, budget=budget)
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[Source]:
+    """Files of a tar, read in place: nothing is unpacked, so no path can lead astray."""
+    budget = Budget()
+    for count, member in enumerate(archive):
+        if count >= MAX_MEMBERS or budget.left <= 0:
+            return
+        file = archive.extractfile(member) if member.isreg() else None
+        if file is not None:
+            yield Source(name=member.name, file=cast("BinaryIO", file), budget=budget)
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    """The file, unpacked as it is read if it is packed."""
+    buffered = io.BufferedReader(cast("io.RawIOBase", file)) if not hasattr(file, "peek") else file
+    if cast("io.BufferedReader", buffered).peek(2)[:2] == _GZIP:
+        return cast("BinaryIO", gzip.GzipFile(fileobj=buffered))
+    return cast("BinaryIO", buffered)
