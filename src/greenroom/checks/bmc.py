@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from greenroom.checks.expectations import Expected
-from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicable, check, found
+from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, found
 from greenroom.checks.optional import run_if_installed
 from greenroom.model.results import Finding
 from greenroom.model.words import Stage
@@ -22,6 +22,8 @@ COMMAND_NOT_FOUND = 127
 """Exit code of env(1)."""
 TOOL_TIMEOUT_S = 20.0
 """A slow controller takes seconds for a hundred events."""
+LONG = ("full", "burn-in")
+"""A controller that takes its time must not crowd the other checks out of a minute."""
 LAST = "100"
 """Events that are read, the newest."""
 CLOCK_S = 300.0
@@ -47,7 +49,7 @@ _USED = re.compile(r"^Percent Used +: (\d+)%", re.MULTILINE)
     detects=EVENTS,
     expects={"bmc.expected", "bmc.log_percent_max"},
     stage=Stage.OBSERVE,
-    profiles=WITH_LOAD,
+    profiles=LONG,
 )
 def events(facts: Facts, host: Host, expected: Expected) -> Answer:
     """The controller's event log tells of no fault since the last admission, and has room for more.
@@ -108,7 +110,7 @@ def events(facts: Facts, host: Host, expected: Expected) -> Answer:
     detects=SENSORS,
     expects={"bmc.expected"},
     stage=Stage.OBSERVE,
-    profiles=WITH_LOAD,
+    profiles=LONG,
 )
 def sensors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Fans turn, nothing is too hot, voltages are in their limits, power supplies work and are redundant.

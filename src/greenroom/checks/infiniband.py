@@ -49,9 +49,9 @@ def ports(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
     names = sorted({*(path.replace("/ports/", "/") for path in seen), *wanted})
     if not names and not count:
         return NotApplicable("no InfiniBand device is here, and none is expected")
-    looked: Json = {"ports": len(seen)}
-    findings: list[Finding] = []
     devices = {path.split("/")[0] for path in seen}
+    looked: Json = {"devices": len(devices)}
+    findings: list[Finding] = []
     if count is not None and len(devices) < count:
         findings.append(
             found(

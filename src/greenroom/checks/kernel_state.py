@@ -70,11 +70,13 @@ def version(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
 def cgroup(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Control groups are of the version that scheduler and container runtime are set up for."""
     wanted = expected["kernel.cgroup"]
-    if wanted.value is None:
-        return NotApplicable("control groups may be of either version")
-    if not host.exists("/sys/fs/cgroup"):
-        raise ProbeUnavailable("/sys/fs/cgroup: is not there")
+    there = host.exists("/sys/fs/cgroup")
     seen = 2 if host.exists(CGROUP_2) else 1
+    if wanted.value is None:
+        looked = {"cgroup": seen} if there else {}
+        return NotApplicable("control groups may be of either version", looked=looked)
+    if not there:
+        raise ProbeUnavailable("/sys/fs/cgroup: is not there")
     return _as_expected("host.kernel.cgroup", "cgroup", str(seen), wanted, right=seen == wanted.value)
 
 
@@ -82,9 +84,10 @@ def cgroup(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG
 def thp(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Transparent huge pages are set as the site has chosen."""
     wanted = expected["kernel.thp"]
+    chosen = _CHOSEN.search(read_text(host, THP))
     if wanted.value is None:
-        return NotApplicable("no setting of transparent huge pages is expected")
-    chosen = _CHOSEN.search(host.read(THP))
+        seen = {"thp": chosen[1]} if chosen else {}
+        return NotApplicable("no setting of transparent huge pages is expected", looked=seen)
     if not chosen:
         raise ProbeUnavailable(f"{THP}: marks no choice")
     return _as_expected("host.kernel.thp", "thp", chosen[1], wanted, right=chosen[1] == wanted.value)

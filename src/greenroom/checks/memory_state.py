@@ -32,9 +32,11 @@ _FULL_60 = re.compile(r"^full .*?avg60=(\d+(?:\.\d+)?)", re.MULTILINE)
 def modules(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """As many memory modules are in the machine as were built in, each of its size (EDAC, else dmidecode)."""
     count, least_gib = expected.number("memory.modules"), expected.number("memory.module_gib_min")
+    sizes_gib = _edac_gib(host)
     if count is None and least_gib is None:
-        return NotApplicable("no memory module is expected")
-    sizes_gib = _sizes_gib(host)
+        seen = {"modules": len(sizes_gib)} if sizes_gib else {}
+        return NotApplicable("no memory module is expected", looked=seen)
+    sizes_gib = sizes_gib or _dmidecode_gib(host)
     if not sizes_gib:
         raise ProbeUnavailable("neither EDAC nor dmidecode shows a memory module")
     findings = []
@@ -62,18 +64,20 @@ def modules(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     return Looked(looked={"modules": len(sizes_gib), "sizes_gib": sizes_gib}, findings=tuple(findings))
 
 
-def _sizes_gib(host: Host) -> dict[str, float]:
+def _edac_gib(host: Host) -> dict[str, float]:
     """Populated modules. EDAC has the size in MiB; some of its drivers list ranks in place of modules."""
     sizes = {}
     for path in host.glob(f"{EDAC}/mc*/dimm*/size"):
         if mib := read_number(host, path):
             folder = path.rpartition("/")[0]
             sizes[read_text(host, f"{folder}/dimm_label") or folder.removeprefix(f"{EDAC}/")] = mib / 1024
-    if sizes:
-        return sizes
+    return sizes
+
+
+def _dmidecode_gib(host: Host) -> dict[str, float]:
     ran = run_if_installed(host, ["dmidecode", "-t", "17"], timeout_s=TOOL_TIMEOUT_S)
-    found_sizes = _MODULE.findall(ran.stdout) if ran else []
-    return {f"module {index}": int(size) * _GIB[unit] for index, (size, unit) in enumerate(found_sizes)}
+    sizes = _MODULE.findall(ran.stdout) if ran else []
+    return {f"module {index}": int(size) * _GIB[unit] for index, (size, unit) in enumerate(sizes)}
 
 
 @check("memory.machine_checks", cost_s=0.01, detects={"host.mce"}, stage=Stage.WARN)

@@ -20,9 +20,10 @@ _FIELD = re.compile(r"^(driver|version|firmware-version): *(.*?)\s*$", re.MULTIL
 def count(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """As many physical interfaces are there as were built in."""
     wanted = expected.number("network.count")
-    if wanted is None:
-        return NotApplicable("no number of interfaces is expected")
     names = [path.split("/")[-2] for path in host.glob(f"{ROOT}/*/device")]
+    looked = {"interfaces": names, "count": len(names)}
+    if wanted is None:
+        return NotApplicable("no number of interfaces is expected", looked=looked)
     findings: tuple[Finding, ...] = ()
     if len(names) < wanted:
         findings = (
@@ -34,7 +35,7 @@ def count(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
                 threshold=expected["network.count"],
             ),
         )
-    return Looked(looked={"interfaces": names, "count": len(names)}, findings=findings)
+    return Looked(looked=looked, findings=findings)
 
 
 @check(

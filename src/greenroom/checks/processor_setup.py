@@ -67,9 +67,10 @@ def frequency(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: 
 def smt(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """Simultaneous multithreading is on, or off, as jobs are laid out for."""
     wanted = expected["processor.smt"]
-    if wanted.value is None:
-        return NotApplicable("simultaneous multithreading may be on or off")
     active = read_number(host, f"{CPU}/smt/active")
+    if wanted.value is None:
+        seen = {} if active is None else {"smt": bool(active)}
+        return NotApplicable("simultaneous multithreading may be on or off", looked=seen)
     if active is None:
         raise ProbeUnavailable(f"{CPU}/smt/active: cannot be read")
     state = "on" if active else "off"
@@ -77,7 +78,7 @@ def smt(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     if bool(active) is not wanted.value:
         message = f"simultaneous multithreading is {state}"
         findings = (found("host.cpu.smt", subject="cpu", message=message, measured=state, threshold=wanted),)
-    return Looked(looked={"smt": state}, findings=findings)
+    return Looked(looked={"smt": bool(active)}, findings=findings)
 
 
 @check("processor.microcode", cost_s=0.05, detects={"host.cpu.microcode"}, stage=Stage.WARN)

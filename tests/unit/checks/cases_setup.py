@@ -10,6 +10,7 @@ from greenroom.probes.recorded import RecordedHost
 TREE = {
     "/proc/sys/kernel/osrelease": "6.1.0-18-amd64\n",
     "/proc/sys/vm/swappiness": "10\n",
+    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
     "/proc/cmdline": "BOOT_IMAGE=/vmlinuz root=UUID=1-2 quiet iommu=pt\n",
     "/proc/meminfo": "MemTotal:       2113541724 kB\n",
     "/proc/cpuinfo": "processor\t: 0\nmodel name\t: Xeon\nmicrocode\t: 0x1\n\nprocessor\t: 1\n",

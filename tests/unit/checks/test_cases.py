@@ -1,11 +1,13 @@
 """Every check can pass and can find every fault it claims; the matrix page says with which case."""
 
 from collections import Counter
+from fnmatch import fnmatchcase
 
 import pytest
 from cases import all_cases
 from healthy import codes
 
+from greenroom.checks.expectations import load_expected
 from greenroom.checks.frame import Looked, load_all
 
 CASES = all_cases()
@@ -38,3 +40,21 @@ def test_every_fault_a_check_claims_is_shown(check):
     named = {code: {row for row in check.detects if f"{code}.".startswith(f"{row}.")} for code in shown}
     assert {row for rows in named.values() for row in rows} == check.detects
     assert all(named.values()), "a code that the check does not say it detects"
+
+
+@pytest.mark.parametrize(
+    "threshold", [one for one in load_expected().thresholds.values() if one.seen], ids=lambda one: one.name
+)
+def test_what_is_learned_from_a_check_is_what_it_shows(threshold):
+    """The path of a reading (``seen``) fits what the check shows of a good machine."""
+    name, _, path = threshold.seen.partition("=")[0].partition(":")
+    shown = [case.ask().looked for case in CASES if case.check == name and not case.finds]
+    paths = {path for looked in shown for path in paths_of(looked)}
+    assert any(fnmatchcase(one, path) for one in paths), paths
+
+
+def paths_of(value, before=""):
+    """``a.b`` of each plain value."""
+    if not isinstance(value, dict):
+        return [before[:-1]]
+    return [path for key, inner in value.items() for path in paths_of(inner, f"{before}{key}.")]

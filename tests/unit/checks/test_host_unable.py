@@ -311,3 +311,24 @@ def test_smart_readings_are_told():
 def test_every_code_of_the_family_is_found_by_a_check():
     detected = {code for check in load_all().values() for code in check.detects}
     assert catalogue("host_checks") - detected == set()
+
+
+# Nothing is expected, and what is there is told: `greenroom expect learn` goes by it.
+TOLD = [
+    ("network.count", host(interface()), {"interfaces": ["eth0"], "count": 1}),
+    ("memory.modules", edac(), {"modules": 2}),
+    ("processor.smt", host({f"{CPU}/smt/active": "1\n"}), {"smt": True}),
+    ("kernel.cgroup", host({"/sys/fs/cgroup/cgroup.controllers": ""}), {"cgroup": 2}),
+    (
+        "kernel.thp",
+        host({"/sys/kernel/mm/transparent_hugepage/enabled": "[always] never\n"}),
+        {"thp": "always"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "machine", "looked"), TOLD)
+def test_what_nobody_expects_is_told_all_the_same(check, machine, looked):
+    answer = ask(check, host=machine)
+    assert isinstance(answer, NotApplicable)
+    assert answer.looked == looked
