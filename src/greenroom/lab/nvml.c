@@ -218,6 +218,8 @@ STRING(nvmlDeviceGetName, "name")
 STRING(nvmlDeviceGetUUID, "uuid")
 STRING(nvmlDeviceGetSerial, "serial")
 STRING(nvmlDeviceGetVbiosVersion, "vbios")
+STRING(nvmlDeviceGetInforomImageVersion, "inforom")
+API nvmlDeviceGetGspFirmwareVersion(Gpu gpu, char *out) { ENTER(gpu); return string(gpu->index, "gsp", out, 0x40); }
 NUMBER32(nvmlDeviceGetPersistenceMode, "persistence")
 NUMBER32(nvmlDeviceGetComputeMode, "compute_mode")
 NUMBER32(nvmlDeviceGetDisplayActive, "display")
@@ -226,6 +228,8 @@ NUMBER32(nvmlDeviceGetPerformanceState, "pstate")
 NUMBER32(nvmlDeviceGetPowerUsage, "power_mw")
 NUMBER32(nvmlDeviceGetEnforcedPowerLimit, "power_limit_mw")
 NUMBER32(nvmlDeviceGetPowerManagementLimit, "power_limit_mw")
+NUMBER32(nvmlDeviceGetPowerManagementDefaultLimit, "power_default_mw")
+NUMBER32(nvmlDeviceGetC2cModeInfoV1, "c2c.enabled")
 NUMBER32(nvmlDeviceGetCurrPcieLinkGeneration, "pcie.gen")
 NUMBER32(nvmlDeviceGetMaxPcieLinkGeneration, "pcie.gen_max")
 NUMBER32(nvmlDeviceGetCurrPcieLinkWidth, "pcie.width")
@@ -309,6 +313,80 @@ API nvmlDeviceGetRetiredPages(Gpu gpu, u32 cause, u32 *length, u64 *addresses) {
     for (u32 i = 0; !result && addresses && i < have; i++) addresses[i] = 0x10000ULL * (i + 1);
     *length = have;
     return result;
+}
+
+/* Answers "inforom.code", 14 being a corrupt InfoROM. */
+API nvmlDeviceValidateInforom(Gpu gpu) {
+    u32 code = 0;
+    nvmlReturn_t result = number32(gpu, "inforom.code", &code);
+    return result ? result : (nvmlReturn_t)code;
+}
+
+API nvmlDeviceGetRowRemapperHistogram(Gpu gpu, u32 *out) { /* banks by spare rows left: all, most, some, few, none */
+    static const char *const keys[] = {"max", "high", "partial", "low", "none"};
+    char key[64];
+    nvmlReturn_t result = OK;
+    for (int i = 0; !result && i < 5; i++) {
+        snprintf(key, sizeof key, "remap.banks.%s", keys[i]);
+        result = number32(gpu, key, &out[i]);
+    }
+    return result;
+}
+
+struct sram { u32 version; u64 aggregate[3], recent[3], buckets[5]; u32 exceeded; };
+API nvmlDeviceGetSramEccErrorStatus(Gpu gpu, struct sram *out) { /* parity, SEC-DED, corrected */
+    u32 version = out->version, exceeded = 0;
+    u64 errors = 0;
+    if (version != 0x01000068u) return VERSION;
+    nvmlReturn_t result = number64(gpu, "sram.uncorrected", &errors);
+    if (!result) result = number32(gpu, "sram.exceeded", &exceeded);
+    if (result) return result;
+    memset(out, 0, sizeof *out);
+    out->version = version;
+    out->aggregate[1] = errors;
+    out->buckets[0] = errors;
+    out->exceeded = exceeded;
+    return OK;
+}
+
+struct fabric { u32 version; unsigned char cluster[16]; u32 status, clique, state, health; unsigned char summary; };
+API nvmlDeviceGetGpuFabricInfoV(Gpu gpu, struct fabric *out) {
+    if (out->version != 0x03000028u && out->version != 0x02000024u) return VERSION;
+    nvmlReturn_t result = pair(gpu, "fabric.state", "fabric.status", &out->state, &out->status);
+    return result ? result : number32(gpu, "fabric.health", &out->health);
+}
+
+/* "field.<id>.<scope>", weaker "field.<id>"; each field has its own return code. */
+struct field { u32 id, scope; long long at, latency; u32 type; nvmlReturn_t code; u64 value; };
+API nvmlDeviceGetFieldValues(Gpu gpu, int many, struct field *fields) {
+    ENTER(gpu);
+    for (int i = 0; i < many; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "field.%u.%u", fields[i].id, fields[i].scope);
+        fields[i].type = 3; /* unsigned long long */
+        fields[i].code = number(gpu->index, key, &fields[i].value);
+        if (!fields[i].code) continue;
+        snprintf(key, sizeof key, "field.%u", fields[i].id);
+        fields[i].code = number(gpu->index, key, &fields[i].value);
+    }
+    return OK;
+}
+
+/* "p2p=<status>" of either GPU. */
+API nvmlDeviceGetP2PStatus(Gpu gpu, Gpu other, u32 which, u32 *out) {
+    u32 theirs = 0;
+    (void)which;
+    nvmlReturn_t result = number32(gpu, "p2p", out);
+    if (!result) result = number32(other, "p2p", &theirs);
+    if (!result && theirs) *out = theirs;
+    return result;
+}
+
+API nvmlDeviceGetNvLinkErrorCounter(Gpu gpu, u32 link, u32 counter, u64 *out) {
+    char key[64];
+    (void)link;
+    snprintf(key, sizeof key, "nvlink.errors.%u", counter);
+    return number64(gpu, key, out);
 }
 
 /* NVLinks are up from link 0 on: "nvlink.up" of "nvlink.links". */

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 from greenroom.model.jsonish import Unreadable, from_json, to_json
 from greenroom.probes.host import Host, ProbeUnavailable
+from greenroom.probes.nvml_calls import CALLS, without_peer
 
 LIBRARY = "libnvidia-ml.so.1"
-MAX_NVLINKS = 18  # NVML_NVLINK_MAX_LINKS
 LOST, RESET_REQUIRED, NOT_SUPPORTED = "lost", "reset required", "not supported"
-_ERRORS = {3: NOT_SUPPORTED, 4: "no permission", 13: NOT_SUPPORTED, 15: LOST, 16: RESET_REQUIRED}
+_ERRORS = {
+    3: NOT_SUPPORTED,
+    4: "no permission",
+    10: "timed out",
+    13: NOT_SUPPORTED,
+    15: LOST,
+    16: RESET_REQUIRED,
+}
 
 
 class Driver(StrEnum):
@@ -46,25 +51,70 @@ class Gpu:
     serial: str | None = None
     name: str | None = None
     pci: str | None = None
+    vbios: str | None = None
+    inforom: str | None = None
+    inforom_valid: bool | None = None
+    gsp: str | None = None
+    """Firmware of the GPU's system processor."""
+    persistence: bool | None = None
+    compute_mode: int | None = None
+    """0 default, 1 exclusive thread, 2 prohibited, 3 exclusive process."""
+    mig: bool | None = None
+    recovery: int | None = None
+    """What the driver asks for (nvmlGpuRecoveryAction, numbered by driver branch); 0: nothing."""
     ecc_enabled: bool | None = None
     ecc_volatile_uncorrected: int | None = None
     """Since the driver was loaded."""
     ecc_aggregate_uncorrected: int | None = None
     """Over the life of the GPU."""
+    sram_uncorrected: int | None = None
+    """In the caches, over the life of the GPU."""
+    sram_exceeded: bool | None = None
+    """More than the driver's own limit."""
     remapped_corrected: int | None = None
     remapped_uncorrected: int | None = None
     remap_pending: bool | None = None
     remap_failed: bool | None = None
+    banks_without_spare: int | None = None
+    banks_low: int | None = None
+    """Memory banks with few spare rows."""
     retired_pages: int | None = None
     retired_pending: bool | None = None
+    memory_total_mib: int | None = None
+    memory_used_mib: int | None = None
     pcie_gen: int | None = None
     pcie_gen_max: int | None = None
     pcie_width: int | None = None
     pcie_width_max: int | None = None
+    pcie_replays: int | None = None
     clock_reasons: int | None = None
     """Bits of nvmlClocksEventReasons."""
+    clock_max_mhz: int | None = None
     temperature_c: int | None = None
+    temperature_shutdown_c: int | None = None
+    temperature_slowdown_c: int | None = None
+    memory_temperature_c: int | None = None
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    power_default_w: float | None = None
     nvlinks_up: int | None = None
+    """NVLinks; on AMD, XGMI links."""
+    nvlink_mbps: int | None = None
+    """Of the slowest link that is up, Mbit/s as NVML has it."""
+    nvlink_replays: int | None = None
+    nvlink_recoveries: int | None = None
+    nvlink_crc_errors: int | None = None
+    unreachable: tuple[int, ...] | None = None
+    """GPUs that it does not reach over NVLink, by index."""
+    c2c_links: int | None = None
+    """Links to the processor (Grace)."""
+    c2c_up: int | None = None
+    fabric_state: int | None = None
+    """0 not part of one, 1 not started, 2 in progress, 3 completed."""
+    fabric_status: int | None = None
+    """NVML return code of a completed registration; 0: good."""
+    fabric_health: int | None = None
+    """Mask of nvmlGpuFabricInfo_v2_t."""
     processes: tuple[int, ...] | None = None
     """Process ids of the host."""
     errors: dict[str, str] = field(default_factory=dict)
@@ -92,6 +142,8 @@ class GpuFacts:
     version: str = ""
     """Driver version."""
     gpus: tuple[Gpu, ...] = ()
+    cuda: str = ""
+    """The newest CUDA version that the driver speaks."""
 
 
 def read_with(host: Host, *, module: str, library: str, vendor: str, timeout_s: float) -> GpuFacts:
@@ -131,74 +183,56 @@ def ask_driver() -> GpuFacts:
     except pynvml.NVMLError as error:
         driver = {9: Driver.NOT_LOADED, 12: Driver.LIBRARY_MISSING, 18: Driver.MISMATCH}.get(error.value)
         return GpuFacts(driver=driver or Driver.FAILED, message=f"NVML: {error}")
-    gpus = tuple(_ask_gpu(pynvml, index) for index in range(count))
-    return GpuFacts(driver=Driver.OK, version=version, gpus=gpus)
+    asked = [_ask_gpu(pynvml, index) for index in range(count)]
+    handles = {gpu.index: handle for gpu, handle in asked}
+    gpus = _with_peers(pynvml, tuple(gpu for gpu, _ in asked), handles)
+    return GpuFacts(driver=Driver.OK, version=version, gpus=gpus, cuda=_cuda(pynvml))
 
 
-def _ask_gpu(nvml: Any, index: int) -> Gpu:  # noqa: ANN401 - a module without types
+def _cuda(nvml: Any) -> str:  # noqa: ANN401 - a module without types
+    """The newest CUDA that the driver speaks: 12080 -> 12.8."""
+    try:
+        number = int(nvml.nvmlSystemGetCudaDriverVersion_v2())
+    except nvml.NVMLError:
+        return ""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _ask_gpu(nvml: Any, index: int) -> tuple[Gpu, Any]:  # noqa: ANN401 - a module without types
     errors: dict[str, str] = {}
-
-    def ask(name: str, call: Callable[[], Any]) -> Any:  # noqa: ANN401
+    values: dict[str, Any] = {}
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+    except nvml.NVMLError as error:
+        return Gpu(index=index, errors={"handle": _word(error)}), None
+    for fields, call in CALLS.items():
         try:
-            return call()
+            values.update(zip(fields, call(nvml, handle), strict=True))
         except nvml.NVMLError as error:
-            errors[name] = _ERRORS.get(error.value, f"NVML: {error}")
-            return None
-
-    handle = ask("handle", lambda: nvml.nvmlDeviceGetHandleByIndex(index))
-    if handle is None:
-        return Gpu(index=index, errors=errors)
-    values = {name: ask(name, partial(call, nvml, handle)) for name, call in _CALLS.items()}
-    values |= dict(zip(_REMAP, values.pop("remap") or (None,) * 4, strict=True))
-    if "remap" in errors:
-        reason = errors.pop("remap")
-        errors.update(dict.fromkeys(_REMAP, reason))
-    return Gpu(index=index, errors=errors, **values)
+            errors.update(dict.fromkeys(fields, _word(error)))
+        except AttributeError:  # a binding from before that call
+            errors.update(dict.fromkeys(fields, NOT_SUPPORTED))
+    return Gpu(index=index, errors=errors, **values), handle
 
 
-_REMAP = ("remapped_corrected", "remapped_uncorrected", "remap_pending", "remap_failed")
+def _word(error: Any) -> str:  # noqa: ANN401 - of a module without types
+    return _ERRORS.get(error.value, f"NVML error {error.value}: {error}")
 
 
-def _remapped(nvml: Any, handle: Any) -> tuple[int, int, bool, bool]:  # noqa: ANN401
-    corrected, uncorrected, pending, failed = nvml.nvmlDeviceGetRemappedRows(handle)
-    return int(corrected), int(uncorrected), bool(pending), bool(failed)
+def _with_peers(nvml: Any, gpus: tuple[Gpu, ...], handles: dict[int, Any]) -> tuple[Gpu, ...]:  # noqa: ANN401
+    """Whether the GPUs that have NVLinks reach each other over them."""
+    linked = {gpu.index: handles[gpu.index] for gpu in gpus if gpu.nvlinks_up}
+    try:
+        dead = without_peer(nvml, linked)
+    except nvml.NVMLError as error:
+        reason = {"unreachable": _word(error)}
+        return tuple(
+            replace(gpu, errors={**gpu.errors, **reason}) if gpu.index in linked else gpu for gpu in gpus
+        )
+    return tuple(
+        replace(gpu, unreachable=tuple(dead[gpu.index])) if gpu.index in dead else gpu for gpu in gpus
+    )
 
-
-def _nvlinks_up(nvml: Any, handle: Any) -> int:  # noqa: ANN401
-    """Links that are up; the first link that does not exist ends the count, the very first one raises."""
-    up = 0
-    for link in range(MAX_NVLINKS):
-        try:
-            up += nvml.nvmlDeviceGetNvLinkState(handle, link) == 1
-        except nvml.NVMLError as error:
-            if link == 0 or error.value not in (2, 3):  # invalid argument, not supported
-                raise
-            break
-    return up
-
-
-_CALLS: dict[str, Callable[[Any, Any], Any]] = {
-    "uuid": lambda n, h: str(n.nvmlDeviceGetUUID(h)),
-    "serial": lambda n, h: str(n.nvmlDeviceGetSerial(h)),
-    "name": lambda n, h: str(n.nvmlDeviceGetName(h)),
-    "pci": lambda n, h: str(n.nvmlDeviceGetPciInfo(h).busId).lower(),
-    "ecc_enabled": lambda n, h: bool(n.nvmlDeviceGetEccMode(h)[0]),
-    "ecc_volatile_uncorrected": lambda n, h: n.nvmlDeviceGetTotalEccErrors(h, 1, 0),
-    "ecc_aggregate_uncorrected": lambda n, h: n.nvmlDeviceGetTotalEccErrors(h, 1, 1),
-    "remap": _remapped,
-    # Causes: 0 = several corrected errors, 1 = one uncorrected error
-    "retired_pages": lambda n, h: sum(len(n.nvmlDeviceGetRetiredPages(h, cause)) for cause in (0, 1)),
-    "retired_pending": lambda n, h: bool(n.nvmlDeviceGetRetiredPagesPendingStatus(h)),
-    "pcie_gen": lambda n, h: n.nvmlDeviceGetCurrPcieLinkGeneration(h),
-    "pcie_gen_max": lambda n, h: n.nvmlDeviceGetMaxPcieLinkGeneration(h),
-    "pcie_width": lambda n, h: n.nvmlDeviceGetCurrPcieLinkWidth(h),
-    "pcie_width_max": lambda n, h: n.nvmlDeviceGetMaxPcieLinkWidth(h),
-    # The older name of the call is in every driver
-    "clock_reasons": lambda n, h: n.nvmlDeviceGetCurrentClocksThrottleReasons(h),
-    "temperature_c": lambda n, h: n.nvmlDeviceGetTemperature(h, 0),
-    "nvlinks_up": _nvlinks_up,
-    "processes": lambda n, h: [process.pid for process in n.nvmlDeviceGetComputeRunningProcesses(h)],
-}
 
 if __name__ == "__main__":
     json.dump(to_json(ask_driver()), sys.stdout)
