@@ -20,6 +20,8 @@ from greenroom.probes.nvml import GpuFacts
 ALL_PROFILES = ("quick", "light", "full", "burn-in")
 WITH_LOAD = ("light", "full", "burn-in")
 MAX_EVIDENCE = 5
+OF_GPUS = frozenset({"gpu.must_report"})
+"""What every check of GPUs expects: a reading that the model has may not be "not supported"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ def check(  # noqa: PLR0913 - one keyword a fact, as the docs page shows them
             cost_s=cost_s,
             load_share=load_share,
             detects=frozenset(detects),
-            expects=frozenset(expects or ()),
+            expects=frozenset(expects or ()) | (OF_GPUS if vendors else frozenset()),
             stage=stage,
             vendors=frozenset(vendors or ()),
             profiles=profiles,

@@ -6,6 +6,7 @@ from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import Answer, Facts, NotApplicable, check, found
 from greenroom.checks.gpus import Survey, no_gpus
 from greenroom.model.results import Finding
+from greenroom.model.words import Stage
 from greenroom.probes.host import Host
 from greenroom.probes.nvml import Gpu
 
@@ -70,6 +71,26 @@ def nvlink(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG
                     threshold=threshold,
                 )
             )
+    return survey.conclude()
+
+
+@check(
+    "gpu_links.replays",
+    needs={"nvml"},
+    cost_s=0.01,
+    detects={"gpu.pcie.replays"},
+    expects={"gpu.count", "gpu.pcie_replays_max"},
+    stage=Stage.WARN,
+    vendors={"nvidia"},
+)
+def replays(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
+    """Few packets were sent again over PCI Express since the driver was loaded."""
+    if reason := no_gpus(facts, expected):
+        return reason
+    survey = Survey(facts, expected)
+    survey.limit(
+        "pcie_replays", "gpu.pcie.replays", "gpu.pcie_replays_max", "{value} packets were sent again"
+    )
     return survey.conclude()
 
 

@@ -98,6 +98,40 @@ def row_remap(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: 
 
 
 @check(
+    "gpu_memory.reserves",
+    needs={"nvml"},
+    cost_s=0.01,
+    detects={"gpu.row_remap.exhausted", "gpu.ecc.threshold"},
+    expects={"gpu.count", "gpu.banks_without_spare_max"},
+    vendors={"nvidia"},
+)
+def reserves(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
+    """Every memory bank has a spare row left; the caches (SRAM) have fewer errors than the driver allows."""
+    if reason := no_gpus(facts, expected):
+        return reason
+    survey = Survey(facts, expected)
+    survey.limit(
+        "banks_without_spare",
+        "gpu.row_remap.exhausted",
+        "gpu.banks_without_spare_max",
+        "{value} memory banks have no spare row left",
+    )
+    survey.read("banks_low")
+    errors = {gpu.index: count for gpu, count in survey.read("sram_uncorrected")}
+    for gpu, exceeded in survey.read("sram_exceeded"):
+        if exceeded:
+            survey.findings.append(
+                found(
+                    "gpu.ecc.threshold",
+                    subject=gpu.label,
+                    message=f"{errors.get(gpu.index, '?')} SRAM errors: above the driver's limit",
+                    measured=str(errors.get(gpu.index, "")),
+                )
+            )
+    return survey.conclude()
+
+
+@check(
     "gpu_memory.retired_pages",
     needs={"nvml"},
     cost_s=0.01,

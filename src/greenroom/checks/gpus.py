@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenroom.checks.expectations import Expected
-from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, is_grave
+from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, found, is_grave
 from greenroom.model.results import Finding
 from greenroom.probes.host import ProbeUnavailable
 from greenroom.probes.nvml import NOT_SUPPORTED, Driver, Gpu
 
+MUST_REPORT = "gpu.must_report"
 ABSENT = (Driver.BINDING_MISSING, Driver.LIBRARY_MISSING, Driver.NOT_LOADED)
 
 
@@ -64,11 +65,31 @@ class Survey:
             if value is not None:
                 self.values.setdefault(gpu.label, {})[name] = value
                 pairs.append((gpu, value))
-            elif gpu.errors.get(name) == NOT_SUPPORTED:
-                self.unsupported.add(name)
-            else:
+            elif gpu.errors.get(name) != NOT_SUPPORTED:
                 self.unreadable.append(f"{gpu.label} {name}: {gpu.errors.get(name, 'no answer')}")
+            elif name in self.expected.texts(MUST_REPORT):
+                self.unreadable.append(f"{gpu.label} {name}: not supported, though this model reports it")
+            else:
+                self.unsupported.add(name)
         return pairs
+
+    def limit(self, name: str, code: str, threshold: str, message: str, *, low: bool = False) -> None:
+        """A finding for each GPU whose reading is past the threshold, where there is one.
+
+        ``low``: too little is wrong, not too much. ``message`` may name the ``{value}``.
+        """
+        limit = self.expected.number(threshold)
+        for gpu, value in self.read(name):
+            if limit is not None and (value < limit if low else value > limit):
+                self.findings.append(
+                    found(
+                        code,
+                        subject=gpu.label,
+                        message=message.format(value=value),
+                        measured=f"{value:g}",
+                        threshold=self.expected[threshold],
+                    )
+                )
 
     def conclude(self) -> Answer:
         """What the check returns. A reading that failed is no pass, but a fault found elsewhere stands.

@@ -23,6 +23,7 @@ ABOUT = {
     "nvme": "Drives",
     "host_checks": "What the checks of host, network and storage find",
     "amd": "GPUs of AMD and Intel",
+    "gpu_checks": "What the checks of GPUs find besides",
     "texts": "What only texts tell",
     "logs": "What logs and pastes tell besides",
     "own": "What our checks of the host and the kernel log find besides",

@@ -56,6 +56,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "pcie.dpc",
         "pcie.link.limited.",
     ),
+    "gpu_checks": ("gpu.",),
     "texts": ("gpu.", "host.", "nvswitch.", "fabric.", "nccl.", "slurm.", "lb."),
 }
 """Family -> how its codes begin. A family without such a beginning cannot have the code."""

@@ -193,8 +193,11 @@ def _verdict_of(words: str, number: int | None, driver_branch: int) -> str:
     for pattern, verdict in _WORDS:
         if re.search(pattern, words, re.IGNORECASE):
             return verdict
-    if number is None:
-        return "other"
+    return "other" if number is None else verdict_of(number, driver_branch)
+
+
+def verdict_of(number: int, driver_branch: int = 0) -> str:
+    """The key of VERDICTS that a number of nvml.h's GPU_RECOVERY_ACTION stands for in this driver branch."""
     known = _NUMBERS.get(number)
     if known:
         return known
