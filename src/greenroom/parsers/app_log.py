@@ -66,7 +66,7 @@ RULES = (
 # NVML's words, from libraries and containers: an exception's name, or what follows "nvml error:".
 _NVML = re.compile(
     r"NVMLError_?(?P<name>\w{0,40})|nvml error: |\bNVML: |Failed to initialize NVML|device handle for|"
-    r"NVIDIA-SMI has failed|No devices were found|GPU is lost|(?:GPU|device)\s?\S{0,20} requires reset",
+    r"NVIDIA-SMI (?:has failed|couldn't)|infoROM is corrupted|No devices were found|GPU is lost|(?:GPU|device)\s?\S{0,20} requires reset",
     re.IGNORECASE,
 )
 _NAMES = {
@@ -96,7 +96,7 @@ _SIGN = re.compile(
     r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
     r"Pressure|KernelDeadlock|Readonly|^\s*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
     r"[Xx][Ii][Dd]|Allocate failed|UnexpectedAdm|Accelerated|GPU is lost|requires reset|No devices were|device handle|GPU \d+: OK|"
-    r"not yet initialized|unsupported display",
+    r"infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
     re.MULTILINE,
 )
 

@@ -151,7 +151,8 @@ def _memory(path: str, value: str) -> Iterator[Flaw]:
 
 
 def _slowed(path: str, value: str) -> Iterator[Flaw]:
-    if not _REASONS.search(path) or "counters" in path:
+    quoted = "/" not in path and _HARDWARE_SLOWDOWN.search(path)  # without the heading above it
+    if (not _REASONS.search(path) and not quoted) or "counters" in path:
         return
     if value.lower() == "active":
         if _HARDWARE_SLOWDOWN.search(path):

@@ -43,14 +43,16 @@ _MCE_STATUS = re.compile(
 _UNCORRECTED, _DEFERRED = 1 << 61, 1 << 44
 _TIMES = re.compile(r"\(x(\d{1,6}) over ")
 _TROUBLE = re.compile(
-    r"\bS?Xid\b.{0,30}\d|NVRM:.{0,200}(?:\bfail(?:ed|ure)\b|\berror\b|timed? ?out|assert|fatal|\blost\b|locked)|"
-    r"nvidia-nvswitch.{0,120}(?:\bfatal|\berror|\bfailed)|"
-    r"(?:mlx5_core|nvme|amdgpu|bnxt_en|pcieport).{0,160}(?:\bfatal|unrecover|uncorrect|\bdead\b|\*ERROR\*|timed? ?out)|"
+    r"\bS?Xid[ =:#]{1,2}\(?(?:\d|PCI)|"
+    r"NVRM:.{0,200}(?:\bfail(?:ed|ure)\b|\berror\b|timed out|timeout (?:after|waiting)|assert|\bfatal error|\blost\b|is locked)|"
+    r"nvidia-nvswitch.{0,120}(?:\bfatal error|\berror\b|\bfailed\b)|"
+    r"(?:mlx5_core|nvme|amdgpu|bnxt_en|pcieport) ?\S.{0,160}(?:\bfatal error|unrecover|uncorrectable error|\bdead\b|\*ERROR\*|timed out)|"
     r"\[Hardware Error\].{0,80}(?:\bfatal|uncorrect)|uncorrect(?:ed|able) (?:hardware|memory|ecc) error",
     re.IGNORECASE,
 )
 _ORDINARY = re.compile(
-    r"\b(?:enabled|disabled|supported|no errors?|0 errors?|without error|loading|registered)\b", re.IGNORECASE
+    r"\b(?:enabled|disabled|supported|no (?:\w+ )?errors?|0 errors?|without error|error handling|loading|registered|logged)\b",
+    re.IGNORECASE,
 )
 
 

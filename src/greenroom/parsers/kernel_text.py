@@ -13,7 +13,7 @@ from dataclasses import replace
 from greenroom.model.sightings import Reading
 from greenroom.parsers import entries, kernel_faults, wraps
 from greenroom.parsers.entries import Assembler, Entry
-from greenroom.parsers.framing import Head, peel
+from greenroom.parsers.framing import Head, begins_message, peel
 from greenroom.parsers.kernel_lines import Reports
 from greenroom.parsers.notebook import Notebook
 
@@ -78,6 +78,7 @@ class _Reader:
         self._book = Notebook(KIND)
         self._assembler: Assembler | None = None
         self._undecided = True
+        self._logged = False
         self._left = ""
         self._line = 0
         self._healthy = 0
@@ -101,7 +102,7 @@ class _Reader:
         else:
             found = wraps.join(cleaned)
         for entry in found:
-            self._healthy += self._take(entry) and bool(entry.raw.strip())
+            self._healthy += self._take(entry) and _is_log(entry.head)
             if self.full:
                 break
 
@@ -117,6 +118,8 @@ class _Reader:
         if self._undecided:
             self._undecided = False
             self._assembler = Assembler() if entries.is_structured(text[:65_536]) else None
+            some = text[:65_536].split("\n")[:200]
+            self._logged = 2 * sum(line[:1] == "{" or _is_log(peel(line)) for line in some) >= len(some)
         if self._assembler is not None:
             for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), self._line + 1):
                 for entry in self._assembler.take(number, line[:MAX_LINE_CHARS]):
@@ -133,7 +136,7 @@ class _Reader:
                     ordinary += self._take(entry)
                 if self.full:
                     break
-            self._healthy += max(0, ordinary)
+            self._healthy += max(0, ordinary) if self._logged else 0
         self._line += text.count("\n")
 
     def _take(self, entry: Entry) -> bool:
@@ -172,6 +175,11 @@ class _Reader:
             healthy=self._healthy,
             not_understood=tuple(puzzles),
         )
+
+
+def _is_log(head: Head) -> bool:
+    """Whether it is a line of a log; one of prose is nothing that was looked at."""
+    return head.headed or begins_message(head.text)
 
 
 def _assembled(lines: list[str]) -> Iterator[Entry]:

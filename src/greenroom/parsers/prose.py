@@ -100,7 +100,7 @@ def _find(text: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
     if told:
         return
     for sentence in _SENTENCE.findall(body):
-        if _NO_STATEMENT.search(sentence):
+        if _NO_STATEMENT.search(sentence) or sentence.lstrip()[:1] == "|":
             continue
         for pattern, code in _RULES:
             found = pattern.search(sentence)
