@@ -67,7 +67,7 @@ WORDS = ["new high-speed device number 7", "link is up at 100 Gbps", "enabled", 
          "renamed from eth0", "error handling enabled", "timeout set to 30 s", "no errors found", "0 errors", "bandwidth 504.112 Gb/s", "session opened for user root",
          "mounted with ordered data mode", "reset controller state to default", "fatal signals are reported", "recovered 0 orphans", "state changed: up", "started",
          "temperature 41 C", "x16 link at 32.0 GT/s", "uncorrectable errors are logged", "Xid logging on", "Cable plugged", "queue 3 of 32", "health check passed",
-         "blocked 3 of 7 requests by policy", "I/O scheduler mq-deadline registered", "memory failure recovery is on", "panic_on_oops=1", "watchdog did not stop", "retired 0 pages"]  # fmt: skip
+         "blocked 3 of 7 requests by policy", "I/O scheduler mq-deadline registered", "memory failure recovery is enabled", "panic_on_oops=1", "watchdog did not stop", "retired 0 pages"]  # fmt: skip
 
 
 def ordinary_lines(number):

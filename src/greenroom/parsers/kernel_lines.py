@@ -80,9 +80,8 @@ class Reports:
             self.sightings += best
         else:
             self._detail(entry)
-            self._puzzle(entry)
         self._last = entry
-        return not best and not _TROUBLE.search(entry.head.text[:500])
+        return not best and not self._puzzle(entry)
 
     def _find(self, entry: Entry, head: Head) -> list[Sighting]:
         text = head.text
@@ -180,10 +179,13 @@ class Reports:
                 if "layer" in one.detail:
                     return
 
-    def _puzzle(self, entry: Entry) -> None:
+    def _puzzle(self, entry: Entry) -> bool:
+        """Whether it looks like trouble and no rule knows it."""
         text = entry.head.text[:500]
-        if len(self.puzzles) < MAX_PUZZLES and _TROUBLE.search(text) and not _ORDINARY.search(text):
+        odd = _TROUBLE.search(text) is not None and not _ORDINARY.search(text)
+        if odd and len(self.puzzles) < MAX_PUZZLES:
             self.puzzles.append(entry.raw.strip()[:200])
+        return odd
 
     def without_echoes(self) -> Iterator[Sighting]:
         """One line a trouble, where the kernel writes several about it."""

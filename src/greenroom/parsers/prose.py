@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from greenroom.model.sightings import Reading
-from greenroom.parsers.dcgm_words import CAN_BE_ABSENT, SAYS_ABSENT, find_names
 from greenroom.parsers.notebook import Notebook
 from greenroom.parsers.texts import head, number, pci_address
 
@@ -62,10 +61,12 @@ _WELL = re.compile(r"\b(?:all (?:gpus|links|ports|tests|checks) (?:are |is )?(?:
 
 def recognise(text: str) -> float:
     """How sure it is a description. Anything with a form of its own goes first."""
+    start = head(text)
+    if "DCGM_FR_" in start:
+        return 0.0  # its names say more than the words around them
     if _TOLD.match(text):
         return 0.72
-    start = head(text)
-    if "DCGM_FR_" in start or not _reads_like_prose(start):
+    if not _reads_like_prose(start):
         return 0.0
     return 0.35 if any(True for _ in _find(start)) else 0.0
 
@@ -92,13 +93,6 @@ def read(text: str) -> Reading:
 def _find(text: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
     told: set[tuple[str, str]] = set()
     body = _TOLD.sub(lambda found: found[0].replace("(", " ").replace(")", " ") if "smart" in found[0].lower() else "", text, count=1)
-    absent = SAYS_ABSENT.search(body) is not None
-    for code, _ in find_names(body):
-        if (code, "") not in told:
-            told.add((code, ""))
-            yield (f"{code}.unsupported" if absent and code in CAN_BE_ABSENT else code), _subject(body), body.strip(), {}
-    if told:
-        return
     for sentence in _SENTENCE.findall(body):
         if _NO_STATEMENT.search(sentence) or sentence.lstrip()[:1] == "|":
             continue
