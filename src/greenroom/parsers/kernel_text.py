@@ -215,7 +215,7 @@ def _hits(text: str, first: int) -> Iterator[tuple[int, str]]:
     if len(low) != len(text):  # a few letters change their length
         low = text.encode("ascii", "replace").decode("ascii").lower()
     starts: set[int] = set()
-    for hint in (*kernel_faults.HINTS, " | ch", " | su", " | fail", "----------\n"):
+    for hint in (*kernel_faults.HINTS, " | ", "----------\n"):
         at = low.find(hint)
         while at >= 0:
             starts.add(text.rfind("\n", 0, at + 1) + 1)
