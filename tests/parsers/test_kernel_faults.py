@@ -24,6 +24,14 @@ LINES = {
     "EDAC i10nm MC0: 1 UE memory scrubbing error on DIMM_A1 (channel:0)": ("host.edac.ue", "dimm_a1"),
     "mce: [Hardware Error]: CPU 31: Machine Check Exception: 5 Bank 3: be00000000800400": ("host.mce.fatal", ""),
     'EDAC MC0: CE page 0x1f2, offset 0xa80, grain 32, syndrome 0x0, row 2, channel 1, label "DIMM_B1": i7core': ("host.edac.ce", "dimm_b1"),
+    "rasdaemon: mc_event: 2 Corrected errors: memory read error on CPU_SrcID#0_DIMM#1 (mc:0)": ("host.edac.ce", "cpu_srcid#0_dimm#1"),
+    "7 2024-05-01 10:00:00 +0000 1 Uncorrected error(s): memory scrubbing error at DIMM_C2 location: 0:1:0": ("host.edac.ue", "dimm_c2"),
+    "pci 0000:41:00.0: BAR 1: no space for [mem size 0x2000000000 64bit pref]": ("pcie.resources", "0000:41:00"),
+    "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:41:00.0)": ("pcie.resources", "0000:41:00"),
+    "infiniband mlx5_3: dump_cqe:272:(pid 0): dump error cqe": ("nic.cqe", "mlx5_3"),
+    "nvme nvme3: frozen state error detected, reset controller": ("nvme.reset", "nvme3"),
+    "thermal thermal_zone0: critical temperature reached, shutting down": ("host.temperature", ""),
+    "NVRM: nvGpuOpsReportFatalError: uvm encountered global fatal error 0x60, requiring os reboot to recover.": ("gpu.uvm.fatal", ""),
     "mce: CMCI storm detected: switching to poll mode": ("host.mce.storm", ""),
     "mce: [Hardware Error]: Deferred error, no action required.": ("host.mce.deferred", ""),
     "mce: Uncorrected hardware memory error in user-access at 7f3a00": ("host.mce.uncorrected", ""),
@@ -108,6 +116,8 @@ ORDINARY = [
     "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.124.06",
     "nfs: server home.example OK",
     "mce: CPU supports 20 MCE banks",
+    "pci 0000:00:1f.0: BAR 13: no space for [io  size 0x1000]",
+    "pci 0000:80:05.0: BAR 6: can't assign [mem size 0x00080000 pref]",
     "usb 1-1: device not responding to setup address",
 ]
 

@@ -60,6 +60,15 @@ RULES = (
     _rule("k8s.node.not_ready", r"^\s*Ready\s+(?:False|Unknown)\s+\w{3},|\bNodeNotReady\b|NodeStatusUnknown|PLEG is not healthy"),
     _rule("k8s.gpu.insufficient", r"Insufficient (?:nvidia|amd)\.com/gpu"),
     _rule("gpu.memory.miscompute", r"^\s*GPU (?P<gpu>\d{1,3}): FAULTY\b"),
+    _rule("host.edac.ue", r"^\s*\w{1,6} \|.{0,60}\| *Memory[^|]{0,30}\| *Uncorrectable (?:ECC|error)[^|]{0,60}\| *Asserted"),
+    _rule("host.edac.ce", r"^\s*\w{1,6} \|.{0,60}\| *Memory[^|]{0,30}\| *Correctable ECC[^|]{0,60}\| *Asserted"),
+    _rule("pcie.aer.fatal", r"^\s*\w{1,6} \|.{0,60}\| *Critical Interrupt[^|]{0,30}\| *(?:Bus Fatal|Bus Uncorrectable)[^|]{0,60}\| *Asserted"),
+    _rule("host.power", r"^\s*\w{1,6} \|.{0,60}\| *Power Supply[^|]{0,30}\| *(?:Power Supply AC lost|Failure detected|Config Error)[^|]{0,60}\| *Asserted"),
+    _rule("host.fan", r"^\s*\w{1,6} \|.{0,60}\| *Fan[^|]{0,30}\| *Lower (?:Critical|Non-recoverable)[^|]{0,60}\| *Asserted"),
+    _rule("host.temperature", r"^\s*\w{1,6} \|.{0,60}\| *Temperature[^|]{0,30}\| *Upper (?:Critical|Non-recoverable)[^|]{0,60}\| *Asserted"),
+    _rule("host.nfs", r"Stale (?:NFS )?file handle"),
+    _rule("host.io.error", r"(?:cannot (?:access|open|read|stat)|reading|writing|open\w*|OSError: \[Errno 5\]).{0,120}Input/output error"),
+    _rule("host.fs.readonly", r": Read-only file system\s*$"),
     _rule("host.service.failed", r"(?P<unit>(?:nvidia-(?!fabric)|dcgm|nv-host|slurmd|slurmctld|kubelet|munge|openibd|containerd|docker|gpu)[\w.@-]{0,40}\.service): (?:Failed with result|Main process exited, code=(?:exited, status=[1-9]|killed|dumped)|Start request repeated too quickly)"),
     _rule("host.service.failed", r"Failed to start (?P<unit>.{0,60}(?:NVIDIA|DCGM|Slurm|kubelet|Kubelet|openibd|containerd).{0,60})"),
 )  # fmt: skip
@@ -96,7 +105,7 @@ _SIGN = re.compile(
     r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
     r"Pressure|KernelDeadlock|Readonly|^\s*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
     r"[Xx][Ii][Dd]|Allocate failed|UnexpectedAdm|Accelerated|GPU is lost|requires reset|No devices were|device handle|GPU \d+: OK|"
-    r"infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
+    r"Asserted|file handle|Input/output|Read-only file|infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
     re.MULTILINE,
 )
 
