@@ -63,7 +63,9 @@ def test_packed_files_in_a_packed_tar_and_in_a_folder_are_read(tmp_path, capsys)
 
 
 def test_standard_input_may_be_packed(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(GRAVE.encode())))))
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(GRAVE.encode()))))
+    )
     assert told(capsys, "-")[0] == 1
 
 
@@ -93,7 +95,9 @@ def test_a_bug_report_is_read_section_by_section(tmp_path, capsys):
     assert code == 1
     assert {"kernel-log", "nvidia-smi", "lspci"} <= set(answer["kinds"])
     by_code = {one["code"]: one for one in answer["incidents"]}
-    assert {"gpu.xid.79", "gpu.lost"} <= set(by_code) | set(by_code["gpu.xid.79"]["detail"].get("followers", {}))
+    assert {"gpu.xid.79", "gpu.lost"} <= set(by_code) | set(
+        by_code["gpu.xid.79"]["detail"].get("followers", {})
+    )
     assert by_code["gpu.xid.79"]["count"] == 1  # the journal and dmesg hold the same line
     assert answer["not_understood"] == []
 
@@ -130,7 +134,9 @@ def test_the_branch_in_the_text_decides_how_a_report_is_read(tmp_path, capsys):
     codes = {}
     for branch in (580, 610):
         path = tmp_path / str(branch)
-        path.write_text(f"[    1.500000] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  {branch}.10.01\n{report}")
+        path.write_text(
+            f"[    1.500000] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  {branch}.10.01\n{report}"
+        )
         codes[branch] = [one["code"] for one in told(capsys, path)[1]["incidents"]]
     assert codes == {580: ["gpu.recovery.reset"], 610: ["gpu.recovery.other"]}
 
@@ -161,13 +167,17 @@ def test_a_large_log_takes_little_memory(tmp_path):
     path = tmp_path / "large.log"
     with path.open("w") as file:
         for index in range(600_000):
-            file.write(f"[{index:12.6f}] usb 1-1: new device number {index}, of no meaning at all for anybody\n")
+            file.write(
+                f"[{index:12.6f}] usb 1-1: new device number {index}, of no meaning at all for anybody\n"
+            )
         file.write(GRAVE)
     program = (
         "import resource, sys; from greenroom.cli.main import main; code = main(['diagnose', sys.argv[1], '--json']);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["incidents"][0]["code"] == "gpu.xid.79"
     assert int(done.stderr) / 1024 < 120  # MiB; the file has 50 MB

@@ -1,6 +1,6 @@
 """Shapes of what people paste, with invented identifiers: what each tells (code, scope, severity, device), or nothing."""
 
-# ruff: noqa: E501 - lines as tools print them
+
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TROUBLE = [
     ("WARNING: infoROM is corrupted at gpu 0000:4E:00.0", "nvml.14", "gpu", "suspect", "0000:4e:00"),
     ("pynvml.NVMLError_GpuIsLost: GPU is lost", "gpu.lost", "gpu", "fail", ""),
     ("pynvml.nvml.NVMLError_LibRmVersionMismatch: RM has detected an NVML/RM version mismatch.", "gpu.driver.mismatch", "node", "fail", ""),
-    ("Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\npynvml.NVMLError_DriverNotLoaded: Driver Not Loaded", "gpu.driver.absent", "node", "fail", ""),
+    ('Traceback (most recent call last):\n  File "x.py", line 3, in <module>\npynvml.NVMLError_DriverNotLoaded: Driver Not Loaded', "gpu.driver.absent", "node", "fail", ""),
     # programs
     ("RuntimeError: CUDA error: uncorrectable ECC error encountered\nCUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.", "gpu.ecc.uncorrectable", "gpu", "fail", ""),
     ("F tensorflow/stream_executor/lib/statusor.cc:34] failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered", "gpu.ecc.uncorrectable", "gpu", "fail", ""),
@@ -75,7 +75,7 @@ TROUBLE = [
     ("docker: Error response from daemon: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error running hook #0: exit status 1, stdout: , stderr: Auto-detected mode as 'legacy' nvidia-container-cli: detection error: nvml error: unknown error: unknown.", "nvml.999", "gpu", "suspect", ""),
     ("2024/03/05 19:09:42 XidCriticalError: Xid=79 on Device=GPU-7540a9b3-eeb9-1214-1526-f93c9ea826a8, the device will go unhealthy.\n2024/03/05 19:09:42 'nvidia.com/gpu' device marked unhealthy: GPU-7540a9b3-eeb9-1214-1526-f93c9ea826a8", "gpu.xid.79", "gpu", "fail", "GPU-7540a9b3-eeb9-1214-1526-f93c9ea826a8"),
     ("I0305 06:31:04.123456       1 health.go:159] Processing event {Device:{Handle:0xc0} EventType:8 EventData:48}\nI0305 06:31:04.123470       1 health.go:210] XidCriticalError: Xid=48 on Device=GPU-1b4f2a90-0c1d-4e5f-8a6b-7c8d9e0f1a2b; marking device as unhealthy.", "gpu.xid.48", "gpu", "fail", "GPU-1b4f2a90-0c1d-4e5f-8a6b-7c8d9e0f1a2b"),
-    ("  XidCriticalError     True    Mon, 23 Jun 2025 18:45:43 +0000   Mon, 23 Jun 2025 18:44:57 +0000   {\\\"79\\\":true}                  6e43a052-e544-467b-a972-63d7cd2ce80a", "gpu.xid.79", "gpu", "fail", ""),
+    ('  XidCriticalError     True    Mon, 23 Jun 2025 18:45:43 +0000   Mon, 23 Jun 2025 18:44:57 +0000   {\\"79\\":true}                  6e43a052-e544-467b-a972-63d7cd2ce80a', "gpu.xid.79", "gpu", "fail", ""),
     ("Conditions:\n  Type             Status    LastHeartbeatTime                 Reason              Message\n  MemoryPressure   Unknown   Mon, 04 Mar 2024 10:00:00 +0000   NodeStatusUnknown   Kubelet stopped posting node status.\n  Ready            Unknown   Mon, 04 Mar 2024 10:00:00 +0000   NodeStatusUnknown   Kubelet stopped posting node status.", "k8s.node.not_ready", "node", "suspect", ""),
     ("  Ready            False   Mon, 04 Mar 2024 10:00:00 +0000   Mon, 04 Mar 2024 09:58:00 +0000   KubeletNotReady   PLEG is not healthy: pleg was last seen active 3m11s ago", "k8s.node.not_ready", "node", "suspect", ""),
     ("  DiskPressure     True    Mon, 04 Mar 2024 10:00:00 +0000   Mon, 04 Mar 2024 09:58:00 +0000   KubeletHasDiskPressure   kubelet has disk pressure", "k8s.node.pressure", "node", "suspect", "DiskPressure"),
@@ -147,6 +147,10 @@ TROUBLE = [
     ("touch: cannot touch '/var/tmp/x': Read-only file system", "host.fs.readonly", "node", "fail", ""),
     ("[  812.345678] nvidia 0000:4e:00.0: can't change power state from D3cold to D0 (config space inaccessible)", "pcie.config_unreadable", "node", "fail", "0000:4e:00"),
     ("    Fabric\n        State                             : Completed\n        Status                            : Unknown Error", "fabric.status", "fabric", "fail", ""),
+    ("link mlx5_7/1 subnet_prefix fe80:0000:0000:0000 lid 3403 sm_lid 1 lmc 0 state DOWN physical_state POLLING", "ib.port.polling", "link", "suspect", "mlx5_7/1"),
+    ("|   1  Tesla V100-PCIE...  On   | 00008ED0:00:00.0 Off |                    0 |\n| N/A   29C    P0   ERR! / 250W |    593MiB / 16160MiB |      0%      Default |", "gpu.sensor.unreadable", "gpu", "suspect", "8ed0:00:00"),
+    ("HW Exception by GPU node-1 (Agent handle: 0x55d) reason :GPU Hang", "app.cuda.unknown", "unknown", "suspect", ""),
+    ("Memory access fault by GPU node-1 (Agent handle: 0x55d) on address 0x7f. Reason: Page not present or supervisor privilege.", "app.cuda", "application", "note", ""),
     # sentences
     ("(prose of the issue) after the reboot one GPU is missing, nvidia-smi lists only 7", "gpu.missing", "gpu", "fail", ""),
     ("(described) the InfiniBand port stays in polling on mlx5_4, the cable was swapped", "ib.port.polling", "link", "suspect", "mlx5_4"),
@@ -156,8 +160,8 @@ TROUBLE = [
     ("we see that nvidia-smi hangs on that node since this morning", "gpu.hung", "gpu", "fail", ""),
     ("all_reduce on 4 nodes: busbw is only 40 GB/s, half of what the others get", "nccl.bandwidth.low", "link", "suspect", ""),
     # load balancers
-    ("https 2024-03-05T03:12:44.123456Z app/llm/0123456789abcdef 10.1.2.3:4711 10.2.3.4:8000 0.001 8.123 -1 502 - 812 277 \"POST https://llm.example:443/v1/chat/completions HTTP/1.1\" \"curl/8\" - -", "lb.balancer.502", "application", "suspect", "10.2.3.4:8000"),
-    ("2024-03-05T03:12:44.123456Z lb-x 10.1.2.3:4711 10.2.3.4:80 0.0001 0.001 0.0001 500 500 566 326 \"POST http://lb.example:80/ HTTP/1.1\" \"curl/8\" - -", "lb.target.500", "application", "suspect", "10.2.3.4:80"),
+    ('https 2024-03-05T03:12:44.123456Z app/llm/0123456789abcdef 10.1.2.3:4711 10.2.3.4:8000 0.001 8.123 -1 502 - 812 277 "POST https://llm.example:443/v1/chat/completions HTTP/1.1" "curl/8" - -', "lb.balancer.502", "application", "suspect", "10.2.3.4:8000"),
+    ('2024-03-05T03:12:44.123456Z lb-x 10.1.2.3:4711 10.2.3.4:80 0.0001 0.001 0.0001 500 500 566 326 "POST http://lb.example:80/ HTTP/1.1" "curl/8" - -', "lb.target.500", "application", "suspect", "10.2.3.4:80"),
 ]  # fmt: skip
 """(text, code or the beginning of it, scope, severity - empty: any but a note -, device - empty: any)."""
 HARMLESS = [
@@ -185,7 +189,7 @@ HARMLESS = [
     "Mar  5 03:12:44 gpu-n12 nvidia-persistenced[812]: Started (812)",
     "Mar  5 03:12:44 gpu-n12 sshd[4711]: Accepted publickey for root from 10.0.0.7 port 41234 ssh2",
     "Mar  5 03:12:44 gpu-n12 CRON[4711]: (root) CMD (/usr/local/bin/check_xid.sh --fatal 79)",
-    "Mar  5 03:12:44 gpu-n12 dockerd[4711]: time=\"2024-03-05T03:12:44Z\" level=info msg=\"Loading containers: done.\"",
+    'Mar  5 03:12:44 gpu-n12 dockerd[4711]: time="2024-03-05T03:12:44Z" level=info msg="Loading containers: done."',
     "kernel.hung_task_timeout_secs = 120",
     "sysctl -w kernel.hung_task_timeout_secs=0  # no 'blocked for more than' messages",
     "What does Xid 79 mean? Is my GPU dead?",
@@ -204,6 +208,8 @@ HARMLESS = [
     "gpu-n12:812:899 [3] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eno1:10.0.0.12<0>",
     "CA 'mlx5_3'\n\tCA type: MT4129\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tBase lid: 12\n\t\tSM lid: 1\n\t\tLink layer: InfiniBand",
     "GPU 0: OK\nGPU 1: OK",
+    "link mlx5_7/1 subnet_prefix fe80:0000:0000:0000 lid 3403 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP",
+    "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens1",
     "  1c | 05/19/2024 | 19:58:01 | Power Supply #0x51 | Power Supply AC lost | Deasserted",
     "  1d | 05/19/2024 | 19:58:01 | System Event #0x83 | Timestamp Clock Sync | Asserted",
     "[    1.234567] mlx5_core 0000:ca:00.0: mlx5_pcie_event:301:(pid 812): PCIe slot advertised sufficient power (75W).",
@@ -212,6 +218,6 @@ HARMLESS = [
     "[    1.234567] NVRM: GPU at 0000:4e:00.0 has software scheduler DISABLED with policy BEST_EFFORT.",
     "[    1.234567] Command line: BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro pci=noaer mce=ignore_ce hung_task_panic=1",
     "4e:00.0 3D controller: NVIDIA Corporation GA100 [A100 SXM4 80GB] (rev a1)",
-    "Traceback (most recent call last):\n  File \"train.py\", line 8, in <module>\nValueError: learning rate is negative",
+    'Traceback (most recent call last):\n  File "train.py", line 8, in <module>\nValueError: learning rate is negative',
     "I0305 06:31:04.123456       1 main.go:154] Starting FS watcher.\nI0305 06:31:04.123470       1 server.go:165] Starting GRPC server for 'nvidia.com/gpu'",
 ]  # fmt: skip

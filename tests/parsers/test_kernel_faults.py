@@ -29,6 +29,8 @@ LINES = {
     "pci 0000:41:00.0: BAR 1: no space for [mem size 0x2000000000 64bit pref]": ("pcie.resources", "0000:41:00"),
     "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:41:00.0)": ("pcie.resources", "0000:41:00"),
     "infiniband mlx5_3: dump_cqe:272:(pid 0): dump error cqe": ("nic.cqe", "mlx5_3"),
+    "infiniband rocep33s0f0: mlx5_poll_one:527:(pid 0): Responder error cqe on cqn 0x406:": ("nic.cqe", "rocep33s0f0"),
+    "amdgpu 0000:c3:00.0: amdgpu: Fatal error during GPU init": ("gpu.init.failed", "0000:c3:00"),
     "nvme nvme3: frozen state error detected, reset controller": ("nvme.reset", "nvme3"),
     "thermal thermal_zone0: critical temperature reached, shutting down": ("host.temperature", ""),
     "NVRM: nvGpuOpsReportFatalError: uvm encountered global fatal error 0x60, requiring os reboot to recover.": ("gpu.uvm.fatal", ""),

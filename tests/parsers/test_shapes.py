@@ -34,7 +34,9 @@ def test_trouble_is_read_right(row):
     assert one.severity.value == severity if severity else one.severity is not Severity.NOTE
     assert one.device == device or not device
     worst = max(told, key=lambda other: list(Severity).index(other.severity))
-    assert list(Severity).index(worst.severity) <= max(list(Severity).index(one.severity), 1), "graver than what it says"
+    assert list(Severity).index(worst.severity) <= max(list(Severity).index(one.severity), 1), (
+        "graver than what it says"
+    )
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -47,7 +49,9 @@ def test_there_are_enough_shapes():
     assert len(HARMLESS) >= 40
 
 
-@pytest.mark.parametrize("row", [row for row in TROUBLE if row[0].startswith(("NVRM: Xid", "[  812", "[   12"))], ids=label)
+@pytest.mark.parametrize(
+    "row", [row for row in TROUBLE if row[0].startswith(("NVRM: Xid", "[  812", "[   12"))], ids=label
+)
 @pytest.mark.parametrize("dress", ["quoted", "fenced", "mailed"])
 def test_dressed_as_mails_and_forums_do(row, dress):
     text, code, _, _, device = row

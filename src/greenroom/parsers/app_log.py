@@ -51,7 +51,8 @@ RULES = (
     _rule("app.cuda.none", r"No CUDA GPUs are available|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No HIP GPUs are available"),
     _rule("app.cuda.launch", r"(?:CUDA|cuda|hip|HIP).{0,80}(?:unspecified launch failure|launch timed out)|CUDA_ERROR_LAUNCH_(?:FAILED|TIMEOUT)|cudaErrorLaunch(?:Failure|Timeout)"),
     _rule("app.cuda.unknown", r"(?:CUDA|hip)(?: error)?:? unknown error|CUDA_ERROR_UNKNOWN|cudaErrorUnknown|CUDA driver initialization failed|cuInit\(?\)?.{0,40}(?:failed|999)"),
-    _rule("app.cuda", r"(?:CUDA|hip|HIP).{0,80}(?:illegal memory access|device-side assert|misaligned address|illegal instruction|invalid device (?:function|ordinal)|no kernel image|out of memory|invalid program counter)|CUDA_ERROR_(?:ILLEGAL_ADDRESS|ASSERT|MISALIGNED_ADDRESS|OUT_OF_MEMORY)|NVIDIA driver on your system is too old|forward compatibility was attempted"),
+    _rule("app.cuda.unknown", r"HW Exception by GPU node-\d+"),
+    _rule("app.cuda", r"Memory access fault by GPU node-\d+|(?:CUDA|hip|HIP).{0,80}(?:illegal memory access|device-side assert|misaligned address|illegal instruction|invalid device (?:function|ordinal)|no kernel image|out of memory|invalid program counter)|CUDA_ERROR_(?:ILLEGAL_ADDRESS|ASSERT|MISALIGNED_ADDRESS|OUT_OF_MEMORY)|NVIDIA driver on your system is too old|forward compatibility was attempted"),
     _rule("gpu.plugin.unknown_device", r"nvidia-container-cli: device error: (?P<dev>\S{1,60}): unknown device"),
     _rule("k8s.gpu.unhealthy", r"Allocate failed due to .{0,200}(?:no healthy devices present|unavailable|unhealthy)|UnexpectedAdmissionError.{0,200}nvidia\.com/gpu"),
     _rule("k8s.gpu.condition", r"\bGpu\w{3,30}Watch\s*=?\s+True\b(?!.{0,300}DCGM_FR_)"),
@@ -95,17 +96,26 @@ _NAMES = {
     "notfound": "nvml.6",
     "nopermission": "nvml.4",
 }
-_BDF = re.compile(r"\b(?:pci_?bus_?id|PCI|gpu)[\"=: ]{1,4}\"?(?P<bdf>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})")
-_INDEX = re.compile(r"\bgpu=\"(?P<metric>\d{1,3})\"|\bGPU ?[#:]?(?P<index>\d{1,2})\b(?![:.\w])|device ordinal (?P<ordinal>\d{1,2})\b")
+_BDF = re.compile(
+    r"\b(?:pci_?bus_?id|PCI|gpu)[\"=: ]{1,4}\"?(?P<bdf>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})"
+)
+_INDEX = re.compile(
+    r"\bgpu=\"(?P<metric>\d{1,3})\"|\bGPU ?[#:]?(?P<index>\d{1,2})\b(?![:.\w])|device ordinal (?P<ordinal>\d{1,2})\b"
+)
 _HOSTNAME = re.compile(r"\bHostname=\"(?P<host>[\w.-]{1,64})\"")
-_METRIC = re.compile(r"^DCGM_FI_\w+\{|^\s*(?:Ready\s+True|\w+Pressure\s+False|KernelDeadlock\s+False)\b|^\s*GPU \d+: OK\b")
+_METRIC = re.compile(
+    r"^DCGM_FI_\w+\{|^\s*(?:Ready\s+True|\w+Pressure\s+False|KernelDeadlock\s+False)\b|^\s*GPU \d+: OK\b"
+)
 # A person who asks or explains reports nothing.
-_EXPLAINS = re.compile(r"\?\s*$|\b(?:means?|meaning|would|how to|what (?:is|does)|e\.g\.|for example|documentation|see https?:|if you)\b", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"\?\s*$|\b(?:means?|meaning|would|how to|what (?:is|does)|e\.g\.|for example|documentation|see https?:|if you)\b",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(
     r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
     r"Pressure|KernelDeadlock|Readonly|^\s*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
     r"[Xx][Ii][Dd]|Allocate failed|UnexpectedAdm|Accelerated|GPU is lost|requires reset|No devices were|device handle|GPU \d+: OK|"
-    r"Asserted|file handle|Input/output|Read-only file|infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
+    r"by GPU node|Asserted|file handle|Input/output|Read-only file|infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
     re.MULTILINE,
 )
 

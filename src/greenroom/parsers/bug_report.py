@@ -17,7 +17,9 @@ MAX_SECTIONS = 2_000
 _RULE = re.compile(r"^_{20,200}[ \t\r]*$", re.MULTILINE)
 _SIGN = re.compile(r"nvidia-bug-report\.sh|Start of NVIDIA bug report log file", re.IGNORECASE)
 # The command or file that a section shows; what follows is its output.
-_TITLE = re.compile(r"^\s*(?:\*\*\* )?(?P<title>/\S{1,200}(?: [^\n]{0,200})?|journalctl [^\n]{0,80}:?)$", re.MULTILINE)
+_TITLE = re.compile(
+    r"^\s*(?:\*\*\* )?(?P<title>/\S{1,200}(?: [^\n]{0,200})?|journalctl [^\n]{0,80}:?)$", re.MULTILINE
+)
 
 
 def split(text: str) -> list[tuple[int, str]]:

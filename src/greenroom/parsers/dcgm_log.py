@@ -13,7 +13,9 @@ KIND = "dcgm-log"
 _HEALTH = re.compile(r"Detected an? (?P<level>\w+) in health system (?P<system>\w+): ?(?P<text>.*)$")
 _NAMED = re.compile(r"\bDCGM_FR_[A-Z]")
 # nv-hostengine.log: date, level, [process:thread], [[module]]
-_OWN = re.compile(r"^.{0,40}\b(?:VERB|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\s+\[\d+:\d+\] \[\[\w", re.MULTILINE)
+_OWN = re.compile(
+    r"^.{0,40}\b(?:VERB|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\s+\[\d+:\d+\] \[\[\w", re.MULTILINE
+)
 _SAYS_PASS = re.compile(r"\bstatus (?:of )?PASS\b|\bPASS\b")
 
 

@@ -102,7 +102,9 @@ def find_flaws(fields: Mapping[str, str]) -> Iterator[Flaw]:
     failed = []
     for path, value in fields.items():
         if path in _FABRIC_STATUS and not absent(value):
-            yield from _fabric(path, value, fields)  # its "Unknown Error" is what it says, not a reading that failed
+            yield from _fabric(
+                path, value, fields
+            )  # its "Unknown Error" is what it says, not a reading that failed
         elif FAILED_READING.search(value):
             failed.append((path, value))
         elif not absent(value):

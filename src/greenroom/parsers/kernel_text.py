@@ -121,7 +121,9 @@ class _Reader:
             some = text[:65_536].split("\n")[:200]
             self._logged = 2 * sum(line[:1] == "{" or _is_log(peel(line)) for line in some) >= len(some)
         if self._assembler is not None:
-            for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), self._line + 1):
+            for number, line in enumerate(
+                text.removesuffix("\n").split("\n") if text else (), self._line + 1
+            ):
                 for entry in self._assembler.take(number, line[:MAX_LINE_CHARS]):
                     self._healthy += self._take(entry)
             if last:

@@ -25,8 +25,12 @@ _NO_STATEMENT = re.compile(
     r"the manual|documentation says|according to|should (?:be|I|we)|please|no longer|not (?:a|the) (?:fault|problem)|fixed|resolved)\b",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"\b(?:no|not|never|without|none|isn't|doesn't|didn't|0)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
-_SUBJECT = re.compile(r"\bGPU ?#?(?P<index>\d{1,2})\b(?![:.\w])|\b(?P<hca>mlx5_\d{1,2}|ib\d{1,2}|nvme\d{1,3}(?:n\d)?|eth\d{1,2})\b")
+_NEGATED = re.compile(
+    r"\b(?:no|not|never|without|none|isn't|doesn't|didn't|0)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
+)
+_SUBJECT = re.compile(
+    r"\bGPU ?#?(?P<index>\d{1,2})\b(?![:.\w])|\b(?P<hca>mlx5_\d{1,2}|ib\d{1,2}|nvme\d{1,3}(?:n\d)?|eth\d{1,2})\b"
+)
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), code)
     for pattern, code in (
@@ -56,7 +60,10 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 _MEASURED = re.compile(r"\b(?:busbw|algbw|bus bandwidth|gb/s)\b", re.IGNORECASE)
-_WELL = re.compile(r"\b(?:all (?:gpus|links|ports|tests|checks) (?:are |is )?(?:ok|healthy|active|up|pass\w*)|works? (?:fine|well)|no errors?)\b", re.IGNORECASE)
+_WELL = re.compile(
+    r"\b(?:all (?:gpus|links|ports|tests|checks) (?:are |is )?(?:ok|healthy|active|up|pass\w*)|works? (?:fine|well)|no errors?)\b",
+    re.IGNORECASE,
+)
 
 
 def recognise(text: str) -> float:
@@ -92,7 +99,11 @@ def read(text: str) -> Reading:
 
 def _find(text: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
     told: set[tuple[str, str]] = set()
-    body = _TOLD.sub(lambda found: found[0].replace("(", " ").replace(")", " ") if "smart" in found[0].lower() else "", text, count=1)
+    body = _TOLD.sub(
+        lambda found: found[0].replace("(", " ").replace(")", " ") if "smart" in found[0].lower() else "",
+        text,
+        count=1,
+    )
     for sentence in _SENTENCE.findall(body):
         if _NO_STATEMENT.search(sentence) or sentence.lstrip()[:1] == "|":
             continue

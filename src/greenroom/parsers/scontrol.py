@@ -14,7 +14,9 @@ KIND = "scontrol-node"
 _NAME = re.compile(r"^\s*NodeName=(\S{1,128})")
 _STATE = re.compile(r"(?:^|\s)State=([A-Z][A-Z0-9_+*~#!%$@^-]{1,200})(?=\s|$)")
 _REASON = re.compile(r"(?:^|\s)Reason=(.{0,500}?)(?: \[([^\s@\]]{1,64})@([^\]]{1,40})\]|$)")
-_SIGNED = re.compile(r"^[ \t]*Reason=[^\n]{1,500} \[[^\s@\]]{1,64}@\d{4}-\d\d-\d\dT[^\]]{1,30}\]", re.MULTILINE)
+_SIGNED = re.compile(
+    r"^[ \t]*Reason=[^\n]{1,500} \[[^\s@\]]{1,64}@\d{4}-\d\d-\d\dT[^\]]{1,30}\]", re.MULTILINE
+)
 _BAD = {
     "DOWN": "slurm.node.down",
     "DRAIN": "slurm.node.drained",
