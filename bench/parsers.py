@@ -1,4 +1,4 @@
-"""Kernel-log reading: MB/s over a file of noise with a few reports in it, next to `grep -E` over the same file.
+"""Kernel-log reading: MB/s over a file of noise with a few reports, next to `grep -E` over the same file.
 
 The file is read in blocks, as `greenroom diagnose` does; the peak of memory is of the reading process alone.
 

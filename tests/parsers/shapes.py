@@ -1,7 +1,5 @@
 """Shapes of what people paste, with invented identifiers: what each tells (code, scope, severity, device), or nothing."""
 
-
-
 from __future__ import annotations
 
 _SMI_HEAD = """\

@@ -1,4 +1,4 @@
-"""What `diagnose` is given, as texts: a file, a folder, a tar, packed or not, or standard input; within limits."""
+"""What `diagnose` is given, as texts: a file, folder or tar, packed or not, or standard input."""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ Words: cudaGetErrorString and cuGetErrorString (CUDA toolkit), nvmlErrorString, 
 ``kubectl describe node``, dcgm-exporter, systemd, gpu-burn.
 """
 
+# ruff: noqa: E501 - one rule, one line
+
 from __future__ import annotations
 
 import re

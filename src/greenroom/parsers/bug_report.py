@@ -48,7 +48,7 @@ def title(section: str) -> str:
 
 
 def merge(readings: Iterable[tuple[int, Reading]]) -> Iterator[Reading]:
-    """The readings of a report's sections, with the lines of the whole, and what two sections tell only once."""
+    """The readings of the sections, with the lines of the whole; what two sections tell counts once."""
     most: Counter[tuple[str, str, str]] = Counter()
     for before, reading in readings:
         here: Counter[tuple[str, str, str]] = Counter()

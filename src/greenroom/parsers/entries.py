@@ -28,7 +28,8 @@ _PRETTY_SIGN = re.compile(
     r'^[ \t]{0,40}\{?[ \t]{0,40}"(?:MESSAGE|message|msg|log|textPayload)"[ \t]{0,9}:', re.MULTILINE
 )
 _LINE_OF_JSON = re.compile(
-    r'^[ \t]{0,40}[\[{][^\n]{0,2000}?"(?:MESSAGE|message|msg|log|textPayload|_raw|line|body)"[^\n]{1,4000}[\]}],?[ \t\r]{0,9}$',
+    r'^[ \t]{0,40}[\[{][^\n]{0,2000}?"(?:MESSAGE|message|msg|log|textPayload|_raw|line|body)"'
+    r"[^\n]{1,4000}[\]}],?[ \t\r]{0,9}$",
     re.MULTILINE,
 )
 _FIELD_SIGN = re.compile(r"^[ \t]{0,8}(?:MESSAGE=|_HOSTNAME=|__CURSOR=|_TRANSPORT=|MESSAGE$)", re.MULTILINE)
@@ -133,11 +134,11 @@ def json_entries(number: int, line: str) -> list[Entry]:
         value: object = json.loads(bare)
     except (ValueError, RecursionError):
         return []
-    found = []
-    for fields in _records(value):
-        if head := head_of(fields):
-            found.append(Entry(number=number, raw=head.text[:MAX_LINE_CHARS], head=head))
-    return found
+    return [
+        Entry(number=number, raw=head.text[:MAX_LINE_CHARS], head=head)
+        for fields in _records(value)
+        if (head := head_of(fields))
+    ]
 
 
 def head_of(fields: Mapping[str, object]) -> Head | None:
@@ -201,7 +202,8 @@ def _host(fields: Mapping[str, object]) -> str:
 
 def _records(value: object) -> Iterator[Mapping[str, object]]:
     """Every object that has a message, outside in."""
-    stack, seen = [(value, {})], 0
+    stack: list[tuple[object, dict[str, object]]] = [(value, {})]
+    seen = 0
     while stack and seen < MAX_RECORDS:
         item, above = stack.pop()
         seen += 1

@@ -1,4 +1,6 @@
-"""Messages of the kernel -> sightings, where it takes several to know: hosts, echoes, details on later lines."""
+"""Messages of the kernel -> sightings, where it takes several to know: echoes, details on later lines."""
+
+# ruff: noqa: E501 - patterns, one a line
 
 from __future__ import annotations
 

@@ -150,7 +150,8 @@ class _Reader:
         before = len(self.reports.sightings)
         ordinary = self.reports.take(entry)
         if entry.pieces and len(self.reports.sightings) == before:
-            return all([self._take(piece) for piece in entry.pieces])
+            for piece in entry.pieces:
+                ordinary = self._take(piece) and ordinary
         return ordinary
 
     def _note_host(self, line: str) -> None:
@@ -212,7 +213,7 @@ def _over(outer: Head, inner: Head) -> Head:
 
 
 def _hits(text: str, first: int) -> Iterator[tuple[int, str]]:
-    """(number, line) of the lines with a telling word. One pass a word over the whole: quicker than by line."""
+    """(number, line) of the lines with a telling word. One pass a word over all: quicker than by line."""
     low = text.lower()
     if len(low) != len(text):  # a few letters change their length
         low = text.encode("ascii", "replace").decode("ascii").lower()

@@ -3,6 +3,8 @@
 Hearsay: rules are few and want a clear statement. Questions, explanations and hypotheses tell nothing.
 """
 
+# ruff: noqa: E501 - one rule, one line
+
 from __future__ import annotations
 
 import re
