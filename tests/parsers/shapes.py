@@ -105,6 +105,7 @@ TROUBLE = [
     ("[  812.345678] watchdog: BUG: soft lockup - CPU#93 stuck for 22s! [kworker/93:1:812]", "host.lockup", "node", "fail", ""),
     ("[  812.345678] rcu: INFO: rcu_preempt self-detected stall on CPU\n[  812.345679] rcu: \t12-....: (5249 ticks this GP) idle=1a2/1/0x40 softirq=0/0", "host.rcu_stall", "node", "fail", ""),
     ("[  812.345678] BUG: unable to handle kernel NULL pointer dereference at 0000000000000008", "host.oops", "node", "fail", ""),
+    ("7 2024-05-01 10:00:00 +0000 1 Uncorrected error(s): memory scrubbing error at DIMM_C2 location: 0:1:0", "host.edac.ue", "node", "fail", "dimm_c2"),
     # PCI Express
     ("[  812.345678] pcieport 0000:c9:01.0: AER: Multiple Uncorrected (Fatal) error received: 0000:ca:00.0", "pcie.aer.fatal", "node", "fail", "0000:c9:01"),
     ("[  812.345678] pcieport 0000:c9:01.0: pciehp: Slot(81): Link Down\n[  812.345699] pcieport 0000:c9:01.0: pciehp: Slot(81): Card not present", "pcie.link_down", "node", "fail", "0000:c9:01"),

@@ -25,7 +25,7 @@ LINES = {
     "mce: [Hardware Error]: CPU 31: Machine Check Exception: 5 Bank 3: be00000000800400": ("host.mce.fatal", ""),
     'EDAC MC0: CE page 0x1f2, offset 0xa80, grain 32, syndrome 0x0, row 2, channel 1, label "DIMM_B1": i7core': ("host.edac.ce", "dimm_b1"),
     "rasdaemon: mc_event: 2 Corrected errors: memory read error on CPU_SrcID#0_DIMM#1 (mc:0)": ("host.edac.ce", "cpu_srcid#0_dimm#1"),
-    "7 2024-05-01 10:00:00 +0000 1 Uncorrected error(s): memory scrubbing error at DIMM_C2 location: 0:1:0": ("host.edac.ue", "dimm_c2"),
+    "rasdaemon: mc_event: 1 Uncorrected error: memory scrubbing error on DIMM_C2 (mc:1)": ("host.edac.ue", "dimm_c2"),
     "pci 0000:41:00.0: BAR 1: no space for [mem size 0x2000000000 64bit pref]": ("pcie.resources", "0000:41:00"),
     "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:41:00.0)": ("pcie.resources", "0000:41:00"),
     "infiniband mlx5_3: dump_cqe:272:(pid 0): dump error cqe": ("nic.cqe", "mlx5_3"),

@@ -30,7 +30,7 @@ START = (
     r"print_req_error|I/O error|critical |Out of memory|Buffer I/O|Kernel panic|kernel:|rcu: |CPU\d|ata\d|sd[a-z]? |"
     r"usb |pci[ _]|pciehp|ACPI|Memory failure|GHES|igb |ixgbe|bnxt_en|ib_|infiniband|Xid |SXid |systemd|perf: |"
     r"oom-kill|oom_reaper|workqueue|audit|python|traps:|show_signal|pt_main|nvidia_|acpi|i40e |ice [\d]|hns3 |megaraid|"
-    r"scsi |vfio|NMI |NETDEV |Memory failure|Aborting |md/|md: |bond|general protection|CMCI|Buffer |traps|divide |DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"
+    r"scsi |vfio|rasdaemon|mc_event|thermal |NMI |NETDEV |Memory failure|Aborting |md/|md: |bond|general protection|CMCI|Buffer |traps|divide |DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"
 )
 """How messages of the kernel begin: the name of a driver or of a part of the kernel."""
 _MESSAGE = re.compile(START)

@@ -109,7 +109,7 @@ def _begins(lines: list[str], heads: list[Head]) -> list[bool]:
 
 
 def _width(lines: list[str], begins: list[bool]) -> tuple[int, frozenset[int]]:
-    """The width at which the text was broken (0: it was not), and the lengths of lines broken within words."""
+    """The width at which the text was broken (0: it was not), and lengths of lines broken within words."""
     broken = [
         len(lines[index - 1])
         for index in range(1, len(lines))
