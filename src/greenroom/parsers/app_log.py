@@ -115,7 +115,7 @@ _EXPLAINS = re.compile(
 )
 _SIGN = re.compile(
     r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
-    r"Pressure|KernelDeadlock|Readonly|^\s*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
+    r"Pressure|KernelDeadlock|Readonly|^[ \t]*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
     r"[Xx][Ii][Dd]|Allocate failed|UnexpectedAdm|Accelerated|GPU is lost|requires reset|No devices were|device handle|GPU \d+: OK|"
     r"by GPU node|Asserted|file handle|Input/output|Read-only file|infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
     re.MULTILINE,
@@ -146,7 +146,7 @@ def read(text: str) -> Reading:
 def _read(text: str, book: Notebook) -> None:
     told: set[tuple[str, str, str]] = set()
     for count, raw in lines(text):
-        if not _SIGN.search(raw):
+        if not raw or not _SIGN.search(raw):
             continue
         line = clean(raw)[:MAX_LINE_CHARS]
         found = _find(line)
