@@ -128,7 +128,7 @@ def json_entries(number: int, line: str) -> list[Entry]:
     bare = line.strip().rstrip(",")
     if not bare or bare[0] not in "{[" or bare[-1] not in "]}" or len(bare) > MAX_JSON_CHARS:
         return []
-    if not any(f'"{key}"' in bare for key in _MESSAGE_KEYS):
+    if not any(f'"{key}"' in bare for key in (*_MESSAGE_KEYS, "values")):
         return []
     try:
         value: object = json.loads(bare)
@@ -164,6 +164,16 @@ def head_of(fields: Mapping[str, object]) -> Head | None:
         elif isinstance(value, int | float) and not isinstance(value, bool):
             _take_number(head, float(value))
     return head
+
+
+def _loki(item: Mapping[str, object], above: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """The lines of a stream as Loki gives them: labels, and pairs of time in ns and line."""
+    values, labels = item.get("values"), item.get("stream")
+    for pair in values if isinstance(values, list) else ():
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str):
+            ns = _digits(pair[0])
+            when = {"time": ns / 1e9} if ns else {}
+            yield {**above, **(labels if isinstance(labels, dict) else {}), **when, "message": pair[1]}
 
 
 def _take_number(head: Head, value: float) -> None:
@@ -211,6 +221,7 @@ def _records(value: object) -> Iterator[Mapping[str, object]]:
             if any(_text(item.get(key)) for key in _MESSAGE_KEYS):
                 yield {**above, **item}
             else:
+                yield from _loki(item, above)
                 plain = {key: one for key, one in item.items() if not isinstance(one, list)}
                 stack += [
                     (one, {**above, **plain} if len(above) < 100 else above)
