@@ -97,6 +97,11 @@ def _cloudwatch(messages):
     return json.dumps({"events": events, "nextForwardToken": "f/1"})
 
 
+def _loki(messages):
+    values = [[str((BASE + i) * 10**9), m] for i, m in enumerate(messages)]
+    return json.dumps({"status": "success", "data": {"result": [{"stream": {"job": "kernel", "node": HOST}, "values": values}]}})
+
+
 def _fenced(messages):
     return "Hi, this is what we see on the node:\n\n```\n" + FRAMES["dmesg"](messages) + "```\n\nany idea?\n"
 
@@ -178,6 +183,7 @@ FRAMES = {
         )
     ),
     "cloudwatch": _cloudwatch,
+    "loki": _loki,
     "bracketed": _each(lambda m, i, t, up: f"[{t:%Y-%m-%dT%H:%M:%S}.123Z] {HOST} {m}"),
     "dated": _each(lambda m, i, t, up: f"{t:%Y-%m-%d %H:%M:%S} {HOST} kernel: {m}"),
     "kubectl prefix": _each(lambda m, i, t, up: f"[pod/dmesg-abc12/main] [{up:12.6f}] {m}"),
@@ -214,7 +220,7 @@ WITH_HOST = {
         ("short", "verbose", "export", "json", "rfc", "rsyslog", "grep", "pdsh", "with-unit", "fluent", "gcp")
     )
     and name != "grep -n"
-} | {"dshbak", "ansible", "cloudwatch", "bracketed", "dated"}
+} | {"dshbak", "ansible", "cloudwatch", "loki", "bracketed", "dated"}
 BEHIND_NUMBERS = {"dmesg reltime", "dmesg delta alone", "bare", "pdsh bare"}
 WITHOUT_CLOCK = BEHIND_NUMBERS | {"short", "short-precise", "grep", "grep rotated"}
 

@@ -17,8 +17,8 @@ from greenroom.parsers.registry import all_parsers, read, recognise
 BAD_IDS = [f"{kind}-{code}-{index}" for index, (kind, _, code, _, _) in enumerate(BAD)]
 GOOD_IDS = [f"{kind}-{index}" for index, (kind, _) in enumerate(GOOD)]
 TEXTS = [text for _, text in GOOD] + [text for _, text, _, _, _ in BAD]
-# A log has no good text of its own kind: without a report it is not such a log. ibstat: test_tools.py
-ONLY_BAD = {"dcgm-log", "nhc", "ibstat"}
+# Its good texts are in test_tools.py
+ONLY_BAD = {"ibstat"}
 
 
 def codes(reading):
@@ -97,8 +97,7 @@ def test_numbers_beyond_any_size_are_no_trouble(text):
         read(text.replace(digit, "٣", 2), kind)
 
 
-# The kernel log counts every ordinary line as one that is well: it alone takes any prose.
-@pytest.mark.parametrize("kind", sorted(set(all_parsers()) - {"kernel-log"}))
+@pytest.mark.parametrize("kind", sorted(all_parsers()))
 def test_what_is_not_there_is_no_health(kind):
     for text in (
         "",

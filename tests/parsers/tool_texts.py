@@ -133,11 +133,41 @@ PS = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
 LSPCI = "17:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)\n\t\tLnkCap:\tPort #0, Speed 32GT/s, Width x16, ASPM not supported\n\t\tLnkSta:\tSpeed {}, Width {}\n0000:3a:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev {})\n"
 NHC = "ERROR: nhc: Health check failed: check_hw_physmem: Actual RAM size (503 GB) less than expected (1007 GB)\n"
 
+APP_LOG = """\
+[2026-12-01 08:52:43 TP5] Using default MoE config.
+Traceback (most recent call last):
+  File "train.py", line 8, in <module>
+{}
+"""
+PLUGIN = """\
+2026/12/01 19:09:40 Registered device plugin for 'nvidia.com/gpu' with Kubelet
+2026/12/01 19:09:42 XidCriticalError: Xid=79 on Device=GPU-7540a9b3-eeb9-1214-1526-f93c9ea826a8, the device will go unhealthy.
+"""
+XID_METRIC = """\
+# HELP DCGM_FI_DEV_XID_ERRORS Value of the last XID error encountered.
+DCGM_FI_DEV_XID_ERRORS{{gpu="3",UUID="GPU-12",device="nvidia3",Hostname="gpu-n12"}} {}
+"""
+HOSTENGINE = """\
+2026-12-01 03:12:44.123 INFO  [1514002:1514002] [[NvcmEngine]] Starting version 4.5.0
+2026-12-01 03:12:44.456 INFO  [1514002:1514004] [[Health]] Watches are set
+"""
+NHC_WELL = """\
+20261201 03:12:44 [slurm] /usr/sbin/nhc: Running check: "check_hw_cpuinfo 2 96 192"
+nhc: Node Health Check completed successfully (2s).
+"""
 GOOD = [
     ("ipmi-sel", SEL.format("")),
     ("ipmi-sdr", SDR.format("")),
     ("ipmi-sdr", SDR_SHORT.format("9000 RPM          ", "ok")),
     ("ipmi-sdr", SENSOR.format("58.000", "ok")),
+    ("dcgm-log", HOSTENGINE),
+    ("nhc", NHC_WELL),
+    ("app-log", XID_METRIC.format(0)),
+    (
+        "rdma-link",
+        "link mlx5_3/1 subnet_prefix fe80:0000:0000:0000 lid 12 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP \n",
+    ),
+    ("prose", "(prose) all_reduce on 8 GPUs reaches a busbw of 480 GB/s with NVLS, 370 GB/s with ring\n"),
     ("nvidia-smi", smi()),
     ("nvidia-smi", "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-00000000-1111-2222-3333-444444444444)\n"),
     ("nvidia-smi-q", query()),
@@ -296,4 +326,10 @@ BAD = [
     ("lspci", LSPCI.format("32GT/s", "x8 (downgraded)", "a1"), "gpu.pcie.downgraded", "0000:17:00", "x8"),
     ("lspci", LSPCI.format("32GT/s", "x16", "ff"), "gpu.lost", "0000:3a:00", "rev ff"),
     ("nhc", NHC, "host.memory.missing", "", "physmem"),
+    ("app-log", APP_LOG.format("RuntimeError: CUDA error: uncorrectable ECC error encountered"), "gpu.ecc.uncorrectable", "", "ECC"),
+    ("app-log", PLUGIN, "gpu.xid.79", "GPU-7540a9b3-eeb9-1214-1526-f93c9ea826a8", "XidCritical"),
+    ("app-log", XID_METRIC.format(79), "gpu.xid.79", "gpu:3", "XID_ERRORS"),
+    ("prose", "(prose) NVLink P2P is dead on that node and collectives fall back to PCIe\n", "gpu.p2p.dead", "", "dead"),
+    ("rdma-link", "link mlx5_3/1 subnet_prefix fe80:0000:0000:0000 lid 12 sm_lid 1 lmc 0 state INIT physical_state LINK_UP \n", "ib.port.init", "mlx5_3/1", "INIT"),
+    ("prose", "(described) GPU 3 has fallen off the bus after two hours of training\n", "gpu.xid.79", "gpu:3", "fallen"),
 ]  # fmt: skip

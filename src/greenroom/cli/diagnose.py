@@ -49,9 +49,7 @@ def command(source: str, kind: str, as_json: bool) -> int:
     kinds, puzzles = sorted(told.kinds), told.puzzles[:MAX_PUZZLES]
     incidents = told.incidents()
     if as_json:
-        print_json(
-            {"schema": SCHEMA, "kinds": kinds, "incidents": incidents, "not_understood": puzzles}
-        )
+        print_json({"schema": SCHEMA, "kinds": kinds, "incidents": incidents, "not_understood": puzzles})
     else:
         _show(incidents, puzzles, kinds, told.healthy)
     if any(one.severity is Severity.FAIL for one in incidents):

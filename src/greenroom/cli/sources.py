@@ -1,4 +1,4 @@
-"""What `diagnose` is given, as texts: a file, a folder, a tar, packed or not, or standard input; within limits."""
+"""What `diagnose` is given, as texts: a file, folder or tar, packed or not, or standard input."""
 
 from __future__ import annotations
 
@@ -41,16 +41,24 @@ class Source:
         """The text in pieces; the first is small. A packed file that is broken ends where it breaks."""
         opened = _unpacked(self.file)
         size = HEAD_BYTES
-        while self.budget.left > 0:
-            try:
-                data = opened.read(min(size, self.budget.left))
-            except _BAD_PACKING:
-                return
-            if not data:
-                return
-            self.budget.left -= len(data)
+        while self.budget.left > 0 and (data := self._filled(opened, size)):
             size = BLOCK_BYTES
             yield data.decode("utf-8", "replace")
+
+    def _filled(self, opened: io.BufferedReader | gzip.GzipFile, size: int) -> bytes:
+        """As many bytes as asked for, unless the file ends; a pipe gives them in small pieces."""
+        parts = []
+        while size > 0 and self.budget.left > 0:
+            try:
+                data = opened.read1(min(size, self.budget.left))
+            except _BAD_PACKING:
+                data = b""
+            if not data:
+                break
+            parts.append(data)
+            size -= len(data)
+            self.budget.left -= len(data)
+        return b"".join(parts)
 
 
 def open_sources(source: str) -> Iterator[Source]:
@@ -90,9 +98,7 @@ def _members(archive: tarfile.TarFile) -> Iterator[Source]:
             yield Source(name=member.name, file=cast("BinaryIO", file), budget=budget)
 
 
-def _unpacked(file: BinaryIO) -> BinaryIO:
+def _unpacked(file: BinaryIO) -> io.BufferedReader | gzip.GzipFile:
     """The file, unpacked as it is read if it is packed."""
-    buffered = io.BufferedReader(cast("io.RawIOBase", file)) if not hasattr(file, "peek") else file
-    if cast("io.BufferedReader", buffered).peek(2)[:2] == _GZIP:
-        return cast("BinaryIO", gzip.GzipFile(fileobj=buffered))
-    return cast("BinaryIO", buffered)
+    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", file))
+    return gzip.GzipFile(fileobj=buffered) if buffered.peek(2)[:2] == _GZIP else buffered

@@ -47,6 +47,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "dcgm.99.",
         "gpu.memory.",
         "gpu.plugin",
+        "gpu.uvm.",
         "host.cper.",
         "ib.port.disabled.",
         "k8s.",

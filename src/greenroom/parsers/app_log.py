@@ -4,6 +4,8 @@ Words: cudaGetErrorString and cuGetErrorString (CUDA toolkit), nvmlErrorString, 
 ``kubectl describe node``, dcgm-exporter, systemd, gpu-burn.
 """
 
+# ruff: noqa: E501 - one rule, one line
+
 from __future__ import annotations
 
 import re
@@ -51,7 +53,8 @@ RULES = (
     _rule("app.cuda.none", r"No CUDA GPUs are available|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No HIP GPUs are available"),
     _rule("app.cuda.launch", r"(?:CUDA|cuda|hip|HIP).{0,80}(?:unspecified launch failure|launch timed out)|CUDA_ERROR_LAUNCH_(?:FAILED|TIMEOUT)|cudaErrorLaunch(?:Failure|Timeout)"),
     _rule("app.cuda.unknown", r"(?:CUDA|hip)(?: error)?:? unknown error|CUDA_ERROR_UNKNOWN|cudaErrorUnknown|CUDA driver initialization failed|cuInit\(?\)?.{0,40}(?:failed|999)"),
-    _rule("app.cuda", r"(?:CUDA|hip|HIP).{0,80}(?:illegal memory access|device-side assert|misaligned address|illegal instruction|invalid device (?:function|ordinal)|no kernel image|out of memory|invalid program counter)|CUDA_ERROR_(?:ILLEGAL_ADDRESS|ASSERT|MISALIGNED_ADDRESS|OUT_OF_MEMORY)|NVIDIA driver on your system is too old|forward compatibility was attempted"),
+    _rule("app.cuda.unknown", r"HW Exception by GPU node-\d+"),
+    _rule("app.cuda", r"Memory access fault by GPU node-\d+|(?:CUDA|hip|HIP).{0,80}(?:illegal memory access|device-side assert|misaligned address|illegal instruction|invalid device (?:function|ordinal)|no kernel image|out of memory|invalid program counter)|CUDA_ERROR_(?:ILLEGAL_ADDRESS|ASSERT|MISALIGNED_ADDRESS|OUT_OF_MEMORY)|NVIDIA driver on your system is too old|forward compatibility was attempted"),
     _rule("gpu.plugin.unknown_device", r"nvidia-container-cli: device error: (?P<dev>\S{1,60}): unknown device"),
     _rule("k8s.gpu.unhealthy", r"Allocate failed due to .{0,200}(?:no healthy devices present|unavailable|unhealthy)|UnexpectedAdmissionError.{0,200}nvidia\.com/gpu"),
     _rule("k8s.gpu.condition", r"\bGpu\w{3,30}Watch\s*=?\s+True\b(?!.{0,300}DCGM_FR_)"),
@@ -60,13 +63,22 @@ RULES = (
     _rule("k8s.node.not_ready", r"^\s*Ready\s+(?:False|Unknown)\s+\w{3},|\bNodeNotReady\b|NodeStatusUnknown|PLEG is not healthy"),
     _rule("k8s.gpu.insufficient", r"Insufficient (?:nvidia|amd)\.com/gpu"),
     _rule("gpu.memory.miscompute", r"^\s*GPU (?P<gpu>\d{1,3}): FAULTY\b"),
+    _rule("host.edac.ue", r"^\s*\w{1,6} \|.{0,60}\| *Memory[^|]{0,30}\| *Uncorrectable (?:ECC|error)[^|]{0,60}\| *Asserted"),
+    _rule("host.edac.ce", r"^\s*\w{1,6} \|.{0,60}\| *Memory[^|]{0,30}\| *Correctable ECC[^|]{0,60}\| *Asserted"),
+    _rule("pcie.aer.fatal", r"^\s*\w{1,6} \|.{0,60}\| *Critical Interrupt[^|]{0,30}\| *(?:Bus Fatal|Bus Uncorrectable)[^|]{0,60}\| *Asserted"),
+    _rule("host.power", r"^\s*\w{1,6} \|.{0,60}\| *Power Supply[^|]{0,30}\| *(?:Power Supply AC lost|Failure detected|Config Error)[^|]{0,60}\| *Asserted"),
+    _rule("host.fan", r"^\s*\w{1,6} \|.{0,60}\| *Fan[^|]{0,30}\| *Lower (?:Critical|Non-recoverable)[^|]{0,60}\| *Asserted"),
+    _rule("host.temperature", r"^\s*\w{1,6} \|.{0,60}\| *Temperature[^|]{0,30}\| *Upper (?:Critical|Non-recoverable)[^|]{0,60}\| *Asserted"),
+    _rule("host.nfs", r"Stale (?:NFS )?file handle"),
+    _rule("host.io.error", r"(?:cannot (?:access|open|read|stat)|reading|writing|open\w*|OSError: \[Errno 5\]).{0,120}Input/output error"),
+    _rule("host.fs.readonly", r": Read-only file system\s*$"),
     _rule("host.service.failed", r"(?P<unit>(?:nvidia-(?!fabric)|dcgm|nv-host|slurmd|slurmctld|kubelet|munge|openibd|containerd|docker|gpu)[\w.@-]{0,40}\.service): (?:Failed with result|Main process exited, code=(?:exited, status=[1-9]|killed|dumped)|Start request repeated too quickly)"),
     _rule("host.service.failed", r"Failed to start (?P<unit>.{0,60}(?:NVIDIA|DCGM|Slurm|kubelet|Kubelet|openibd|containerd).{0,60})"),
 )  # fmt: skip
 # NVML's words, from libraries and containers: an exception's name, or what follows "nvml error:".
 _NVML = re.compile(
     r"NVMLError_?(?P<name>\w{0,40})|nvml error: |\bNVML: |Failed to initialize NVML|device handle for|"
-    r"NVIDIA-SMI has failed|No devices were found|GPU is lost|(?:GPU|device)\s?\S{0,20} requires reset",
+    r"NVIDIA-SMI (?:has failed|couldn't)|infoROM is corrupted|No devices were found|GPU is lost|(?:GPU|device)\s?\S{0,20} requires reset",
     re.IGNORECASE,
 )
 _NAMES = {
@@ -86,17 +98,26 @@ _NAMES = {
     "notfound": "nvml.6",
     "nopermission": "nvml.4",
 }
-_BDF = re.compile(r"\b(?:pci_?bus_?id|PCI|gpu)[\"=: ]{1,4}\"?(?P<bdf>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})")
-_INDEX = re.compile(r"\bgpu=\"(?P<metric>\d{1,3})\"|\bGPU ?[#:]?(?P<index>\d{1,2})\b(?![:.\w])|device ordinal (?P<ordinal>\d{1,2})\b")
+_BDF = re.compile(
+    r"\b(?:pci_?bus_?id|PCI|gpu)[\"=: ]{1,4}\"?(?P<bdf>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})"
+)
+_INDEX = re.compile(
+    r"\bgpu=\"(?P<metric>\d{1,3})\"|\bGPU ?[#:]?(?P<index>\d{1,2})\b(?![:.\w])|device ordinal (?P<ordinal>\d{1,2})\b"
+)
 _HOSTNAME = re.compile(r"\bHostname=\"(?P<host>[\w.-]{1,64})\"")
-_METRIC = re.compile(r"^DCGM_FI_\w+\{|^\s*(?:Ready\s+True|\w+Pressure\s+False|KernelDeadlock\s+False)\b|^\s*GPU \d+: OK\b")
+_METRIC = re.compile(
+    r"^DCGM_FI_\w+\{|^\s*(?:Ready\s+True|\w+Pressure\s+False|KernelDeadlock\s+False)\b|^\s*GPU \d+: OK\b"
+)
 # A person who asks or explains reports nothing.
-_EXPLAINS = re.compile(r"\?\s*$|\b(?:means?|meaning|would|how to|what (?:is|does)|e\.g\.|for example|documentation|see https?:|if you)\b", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"\?\s*$|\b(?:means?|meaning|would|how to|what (?:is|does)|e\.g\.|for example|documentation|see https?:|if you)\b",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(
     r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
-    r"Pressure|KernelDeadlock|Readonly|^\s*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
+    r"Pressure|KernelDeadlock|Readonly|^[ \t]*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
     r"[Xx][Ii][Dd]|Allocate failed|UnexpectedAdm|Accelerated|GPU is lost|requires reset|No devices were|device handle|GPU \d+: OK|"
-    r"not yet initialized|unsupported display",
+    r"by GPU node|Asserted|file handle|Input/output|Read-only file|infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",
     re.MULTILINE,
 )
 
@@ -125,7 +146,7 @@ def read(text: str) -> Reading:
 def _read(text: str, book: Notebook) -> None:
     told: set[tuple[str, str, str]] = set()
     for count, raw in lines(text):
-        if not _SIGN.search(raw):
+        if not raw or not _SIGN.search(raw):
             continue
         line = clean(raw)[:MAX_LINE_CHARS]
         found = _find(line)

@@ -17,7 +17,9 @@ MAX_SECTIONS = 2_000
 _RULE = re.compile(r"^_{20,200}[ \t\r]*$", re.MULTILINE)
 _SIGN = re.compile(r"nvidia-bug-report\.sh|Start of NVIDIA bug report log file", re.IGNORECASE)
 # The command or file that a section shows; what follows is its output.
-_TITLE = re.compile(r"^\s*(?:\*\*\* )?(?P<title>/\S{1,200}(?: [^\n]{0,200})?|journalctl [^\n]{0,80}:?)$", re.MULTILINE)
+_TITLE = re.compile(
+    r"^\s*(?:\*\*\* )?(?P<title>/\S{1,200}(?: [^\n]{0,200})?|journalctl [^\n]{0,80}:?)$", re.MULTILINE
+)
 
 
 def split(text: str) -> list[tuple[int, str]]:
@@ -46,7 +48,7 @@ def title(section: str) -> str:
 
 
 def merge(readings: Iterable[tuple[int, Reading]]) -> Iterator[Reading]:
-    """The readings of a report's sections, with the lines of the whole, and what two sections tell only once."""
+    """The readings of the sections, with the lines of the whole; what two sections tell counts once."""
     most: Counter[tuple[str, str, str]] = Counter()
     for before, reading in readings:
         here: Counter[tuple[str, str, str]] = Counter()

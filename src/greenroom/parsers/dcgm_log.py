@@ -12,6 +12,10 @@ from greenroom.parsers.texts import head, lines
 KIND = "dcgm-log"
 _HEALTH = re.compile(r"Detected an? (?P<level>\w+) in health system (?P<system>\w+): ?(?P<text>.*)$")
 _NAMED = re.compile(r"\bDCGM_FR_[A-Z]")
+# nv-hostengine.log: date, level, [process:thread], [[module]]
+_OWN = re.compile(
+    r"^.{0,40}\b(?:VERB|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\s+\[\d+:\d+\] \[\[\w", re.MULTILINE
+)
 _SAYS_PASS = re.compile(r"\bstatus (?:of )?PASS\b|\bPASS\b")
 
 
@@ -20,7 +24,9 @@ def recognise(text: str) -> float:
     start = head(text)
     if _HEALTH.search(start):
         return 0.9
-    return 0.6 if _NAMED.search(start) else 0.0
+    if _NAMED.search(start):
+        return 0.6
+    return 0.7 if _OWN.search(start) else 0.0
 
 
 def read(text: str) -> Reading:
@@ -37,6 +43,8 @@ def read(text: str) -> Reading:
             if code in CAN_BE_ABSENT and SAYS_ABSENT.search(line):
                 code = f"{code}.unsupported"  # noqa: PLW2901 - the same report, read whole
             book.add(code, find_gpu(line), line=count, evidence=line, name=name, status=passed)
-    if not book.sightings:
+        if _OWN.match(line) and not re.search(r"\b(?:ERROR|FATAL)\b", line[:60]):
+            book.ok()
+    if not book.sightings and not book.healthy:
         book.puzzled("no report of DCGM: " + text[:100])
     return book.reading()

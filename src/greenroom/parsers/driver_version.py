@@ -1,5 +1,7 @@
 """Which driver a text is about: several reports changed their form from one branch to the next."""
 
+# ruff: noqa: E501 - patterns, one a line
+
 from __future__ import annotations
 
 import re

@@ -28,7 +28,8 @@ _PRETTY_SIGN = re.compile(
     r'^[ \t]{0,40}\{?[ \t]{0,40}"(?:MESSAGE|message|msg|log|textPayload)"[ \t]{0,9}:', re.MULTILINE
 )
 _LINE_OF_JSON = re.compile(
-    r'^[ \t]{0,40}[\[{][^\n]{0,2000}?"(?:MESSAGE|message|msg|log|textPayload|_raw|line|body)"[^\n]{1,4000}[\]}],?[ \t\r]{0,9}$',
+    r'^[ \t]{0,40}[\[{][^\n]{0,2000}?"(?:MESSAGE|message|msg|log|textPayload|_raw|line|body)"'
+    r"[^\n]{1,4000}[\]}],?[ \t\r]{0,9}$",
     re.MULTILINE,
 )
 _FIELD_SIGN = re.compile(r"^[ \t]{0,8}(?:MESSAGE=|_HOSTNAME=|__CURSOR=|_TRANSPORT=|MESSAGE$)", re.MULTILINE)
@@ -127,17 +128,17 @@ def json_entries(number: int, line: str) -> list[Entry]:
     bare = line.strip().rstrip(",")
     if not bare or bare[0] not in "{[" or bare[-1] not in "]}" or len(bare) > MAX_JSON_CHARS:
         return []
-    if not any(f'"{key}"' in bare for key in _MESSAGE_KEYS):
+    if not any(f'"{key}"' in bare for key in (*_MESSAGE_KEYS, "values")):
         return []
     try:
         value: object = json.loads(bare)
     except (ValueError, RecursionError):
         return []
-    found = []
-    for fields in _records(value):
-        if head := head_of(fields):
-            found.append(Entry(number=number, raw=head.text[:MAX_LINE_CHARS], head=head))
-    return found
+    return [
+        Entry(number=number, raw=head.text[:MAX_LINE_CHARS], head=head)
+        for fields in _records(value)
+        if (head := head_of(fields))
+    ]
 
 
 def head_of(fields: Mapping[str, object]) -> Head | None:
@@ -163,6 +164,16 @@ def head_of(fields: Mapping[str, object]) -> Head | None:
         elif isinstance(value, int | float) and not isinstance(value, bool):
             _take_number(head, float(value))
     return head
+
+
+def _loki(item: Mapping[str, object], above: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """The lines of a stream as Loki gives them: labels, and pairs of time in ns and line."""
+    values, labels = item.get("values"), item.get("stream")
+    for pair in values if isinstance(values, list) else ():
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str):
+            ns = _digits(pair[0])
+            when = {"time": ns / 1e9} if ns else {}
+            yield {**above, **(labels if isinstance(labels, dict) else {}), **when, "message": pair[1]}
 
 
 def _take_number(head: Head, value: float) -> None:
@@ -201,7 +212,8 @@ def _host(fields: Mapping[str, object]) -> str:
 
 def _records(value: object) -> Iterator[Mapping[str, object]]:
     """Every object that has a message, outside in."""
-    stack, seen = [(value, {})], 0
+    stack: list[tuple[object, dict[str, object]]] = [(value, {})]
+    seen = 0
     while stack and seen < MAX_RECORDS:
         item, above = stack.pop()
         seen += 1
@@ -209,6 +221,7 @@ def _records(value: object) -> Iterator[Mapping[str, object]]:
             if any(_text(item.get(key)) for key in _MESSAGE_KEYS):
                 yield {**above, **item}
             else:
+                yield from _loki(item, above)
                 plain = {key: one for key, one in item.items() if not isinstance(one, list)}
                 stack += [
                     (one, {**above, **plain} if len(above) < 100 else above)

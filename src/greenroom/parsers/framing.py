@@ -1,9 +1,11 @@
 """What stands before the kernel's own words in a line: times, hosts, levels, prefixes of the tools between.
 
-``peel`` takes the prefixes off one by one, whichever they are and in whatever order they were put on: dmesg(1)
+``peel`` takes the prefixes off one by one, whichever they are and in whatever order they were put on: dmesg
 in all its time formats, /dev/kmsg, journalctl(1) -o short*, syslog (RFC 3164, RFC 5424, rsyslog), CRI and
 kubectl logs, pdsh, clush, grep, quoting in mails and Markdown.
 """
+
+# ruff: noqa: E501 - patterns, one a line
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ START = (
     r"print_req_error|I/O error|critical |Out of memory|Buffer I/O|Kernel panic|kernel:|rcu: |CPU\d|ata\d|sd[a-z]? |"
     r"usb |pci[ _]|pciehp|ACPI|Memory failure|GHES|igb |ixgbe|bnxt_en|ib_|infiniband|Xid |SXid |systemd|perf: |"
     r"oom-kill|oom_reaper|workqueue|audit|python|traps:|show_signal|pt_main|nvidia_|acpi|i40e |ice [\d]|hns3 |megaraid|"
-    r"scsi |vfio|NMI |NETDEV |Memory failure|Aborting |md/|md: |bond|general protection|CMCI|Buffer |traps|divide |DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"
+    r"scsi |vfio|rasdaemon|mc_event|thermal |NMI |NETDEV |Memory failure|Aborting |md/|md: |bond|general protection|CMCI|Buffer |traps|divide |DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"
 )
 """How messages of the kernel begin: the name of a driver or of a part of the kernel."""
 _MESSAGE = re.compile(START)
@@ -37,11 +39,15 @@ _PREFIXES = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:\s{0,8}>)+\s?",  # quoted in a mail
-        r"<\d{1,3}>(?:1 (?P<rfc5424>\S{10,40}) (?P<host>\S{1,64}) (?:\S{1,48}) (?:\S{1,128}) (?:\S{1,32}) "
-        r"(?:-|(?:\[(?:[^\]\"\\]|\\.|\"(?:[^\"\\]|\\.){0,200}\"){0,40}\])+)\s?(?:\ufeff)?)?",
+        (
+            r"<\d{1,3}>(?:1 (?P<rfc5424>\S{10,40}) (?P<host>\S{1,64}) (?:\S{1,48}) (?:\S{1,128}) (?:\S{1,32}) "
+            r"(?:-|(?:\[(?:[^\]\"\\]|\\.|\"(?:[^\"\\]|\\.){0,200}\"){0,40}\])+)\s?(?:\ufeff)?)?"
+        ),
         r"\d{1,3},\d{1,20},(?P<us>\d{1,16}),[^;]{0,60};",  # /dev/kmsg
-        r"\s{0,4}(?:kern|user|daemon|syslog|auth|authpriv|local\d|mail|lpr|news|cron)\s{0,4}:"
-        r"(?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:\s?",
+        (
+            r"\s{0,4}(?:kern|user|daemon|syslog|auth|authpriv|local\d|mail|lpr|news|cron)\s{0,4}:"
+            r"(?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:\s?"
+        ),
         r"\s{0,4}\[ *(?P<up>\d{1,9}\.\d{1,9})(?: <[ +]*\d+\.\d+>)?\]\s?",
         r"\[ *(?:\+\d+\.\d+|<[ +]*\d+\.\d+>|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d)\s*\]\s?",  # dmesg -d, -H
         r"\[ *[TC]\d{1,8}\]:?\s?",  # CONFIG_PRINTK_CALLER
@@ -50,8 +56,10 @@ _PREFIXES = tuple(
         r"(?:(?P<host>(?!kernel)[A-Za-z0-9][\w.-]{0,63}) )?kernel(?:\[\d{1,9}\])?: ?",
         r"\[pod/(?:[\w.-]{1,253})/[\w.-]{1,63}\] ?",
         rf"pod/[\w.-]{{1,253}} (?:(?P<host>[A-Za-z0-9][\w.-]{{0,63}}) )?(?={_HEADED})",
-        r"(?:[\w./~-]{0,120}[/.](?:log|txt|out|gz|dmesg|messages|syslog)(?:[.-][\d.-]{1,20}(?:gz)?)?|"
-        r"(?:messages|syslog|dmesg)(?:[.-][\d.-]{1,20}(?:gz)?)?):(?:\d{1,9}[:-])?\s?",  # grep
+        (
+            r"(?:[\w./~-]{0,120}[/.](?:log|txt|out|gz|dmesg|messages|syslog)(?:[.-][\d.-]{1,20}(?:gz)?)?|"
+            r"(?:messages|syslog|dmesg)(?:[.-][\d.-]{1,20}(?:gz)?)?):(?:\d{1,9}[:-])?\s?"
+        ),  # grep
         rf"\s{{0,6}}\d{{1,6}}[:|\t-]?\s{{0,4}}(?={_HEADED})",  # line numbers
         rf"(?!{START})(?P<host>[A-Za-z][\w.-]{{0,63}})(?::| \|) ?(?={_HEADED})",  # pdsh, clush, tables
         rf"(?:[*+-]|\d{{1,3}}\.)\s{{1,3}}(?={_HEADED})",  # a list

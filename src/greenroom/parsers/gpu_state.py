@@ -16,6 +16,7 @@ from greenroom.parsers.texts import integer, pci_address
 
 _YES = frozenset({"yes", "true", "1", "active"})
 _UNCORRECTED = re.compile(r"uncorr|double_bit|_unc\b")
+_FABRIC_STATUS = frozenset({"fabric/status", "fabric_status"})
 _HARDWARE_SLOWDOWN = re.compile(r"hw_(?:slowdown|thermal_slowdown|power_brake(?:_slowdown)?)$")
 _REASONS = re.compile(r"clocks_?(?:throttle|event)_?reasons?")
 _FABRIC_FLAW = {
@@ -100,7 +101,11 @@ def find_flaws(fields: Mapping[str, str]) -> Iterator[Flaw]:
     """All that is wrong in the readings of one GPU."""
     failed = []
     for path, value in fields.items():
-        if FAILED_READING.search(value):
+        if path in _FABRIC_STATUS and not absent(value):
+            yield from _fabric(
+                path, value, fields
+            )  # its "Unknown Error" is what it says, not a reading that failed
+        elif FAILED_READING.search(value):
             failed.append((path, value))
         elif not absent(value):
             yield from _memory(path, value)
@@ -151,7 +156,8 @@ def _memory(path: str, value: str) -> Iterator[Flaw]:
 
 
 def _slowed(path: str, value: str) -> Iterator[Flaw]:
-    if not _REASONS.search(path) or "counters" in path:
+    quoted = "/" not in path and _HARDWARE_SLOWDOWN.search(path)  # without the heading above it
+    if (not _REASONS.search(path) and not quoted) or "counters" in path:
         return
     if value.lower() == "active":
         if _HARDWARE_SLOWDOWN.search(path):
@@ -168,7 +174,7 @@ def _fabric(path: str, value: str, fields: Mapping[str, str]) -> Iterator[Flaw]:
     if path in {"fabric/state", "fabric_state"}:
         if value.lower() != "completed":
             yield Flaw(code="fabric.state." + value.lower().replace(" ", "_")[:40], path=path, value=value)
-    elif path in {"fabric/status", "fabric_status"}:
+    elif path in _FABRIC_STATUS:
         # "Completed" only says that it is over; the status says how it ended.
         state = fields.get(path.replace("status", "state"), "")
         if value.lower() != "success" and state.lower() in {"completed", ""}:

@@ -1,4 +1,6 @@
-"""Messages of the kernel -> sightings, where it takes several to know: hosts, echoes, details on later lines."""
+"""Messages of the kernel -> sightings, where it takes several to know: echoes, details on later lines."""
+
+# ruff: noqa: E501 - patterns, one a line
 
 from __future__ import annotations
 
@@ -43,14 +45,16 @@ _MCE_STATUS = re.compile(
 _UNCORRECTED, _DEFERRED = 1 << 61, 1 << 44
 _TIMES = re.compile(r"\(x(\d{1,6}) over ")
 _TROUBLE = re.compile(
-    r"\bS?Xid\b.{0,30}\d|NVRM:.{0,200}(?:\bfail(?:ed|ure)\b|\berror\b|timed? ?out|assert|fatal|\blost\b|locked)|"
-    r"nvidia-nvswitch.{0,120}(?:\bfatal|\berror|\bfailed)|"
-    r"(?:mlx5_core|nvme|amdgpu|bnxt_en|pcieport).{0,160}(?:\bfatal|unrecover|uncorrect|\bdead\b|\*ERROR\*|timed? ?out)|"
+    r"\bS?Xid[ =:#]{1,2}\(?(?:\d|PCI)|"
+    r"NVRM:.{0,200}(?:\bfail(?:ed|ure)\b|\berror\b|timed out|timeout (?:after|waiting)|assert|\bfatal error|\blost\b|is locked)|"
+    r"nvidia-nvswitch.{0,120}(?:\bfatal error|\berror\b|\bfailed\b)|"
+    r"(?:mlx5_core|nvme|amdgpu|bnxt_en|pcieport) ?\S.{0,160}(?:\bfatal error|unrecover|uncorrectable error|\bdead\b|\*ERROR\*|timed out)|"
     r"\[Hardware Error\].{0,80}(?:\bfatal|uncorrect)|uncorrect(?:ed|able) (?:hardware|memory|ecc) error",
     re.IGNORECASE,
 )
 _ORDINARY = re.compile(
-    r"\b(?:enabled|disabled|supported|no errors?|0 errors?|without error|loading|registered)\b", re.IGNORECASE
+    r"\b(?:enabled|disabled|supported|no (?:\w+ )?errors?|0 errors?|without error|error handling|loading|registered|logged)\b",
+    re.IGNORECASE,
 )
 
 
@@ -78,9 +82,8 @@ class Reports:
             self.sightings += best
         else:
             self._detail(entry)
-            self._puzzle(entry)
         self._last = entry
-        return not best and not _TROUBLE.search(entry.head.text[:500])
+        return not best and not self._puzzle(entry)
 
     def _find(self, entry: Entry, head: Head) -> list[Sighting]:
         text = head.text
@@ -178,10 +181,13 @@ class Reports:
                 if "layer" in one.detail:
                     return
 
-    def _puzzle(self, entry: Entry) -> None:
+    def _puzzle(self, entry: Entry) -> bool:
+        """Whether it looks like trouble and no rule knows it."""
         text = entry.head.text[:500]
-        if len(self.puzzles) < MAX_PUZZLES and _TROUBLE.search(text) and not _ORDINARY.search(text):
+        odd = _TROUBLE.search(text) is not None and not _ORDINARY.search(text)
+        if odd and len(self.puzzles) < MAX_PUZZLES:
             self.puzzles.append(entry.raw.strip()[:200])
+        return odd
 
     def without_echoes(self) -> Iterator[Sighting]:
         """One line a trouble, where the kernel writes several about it."""

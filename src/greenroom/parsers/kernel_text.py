@@ -13,7 +13,7 @@ from dataclasses import replace
 from greenroom.model.sightings import Reading
 from greenroom.parsers import entries, kernel_faults, wraps
 from greenroom.parsers.entries import Assembler, Entry
-from greenroom.parsers.framing import Head, peel
+from greenroom.parsers.framing import Head, begins_message, peel
 from greenroom.parsers.kernel_lines import Reports
 from greenroom.parsers.notebook import Notebook
 
@@ -78,6 +78,7 @@ class _Reader:
         self._book = Notebook(KIND)
         self._assembler: Assembler | None = None
         self._undecided = True
+        self._logged = False
         self._left = ""
         self._line = 0
         self._healthy = 0
@@ -101,7 +102,7 @@ class _Reader:
         else:
             found = wraps.join(cleaned)
         for entry in found:
-            self._healthy += self._take(entry) and bool(entry.raw.strip())
+            self._healthy += self._take(entry) and _is_log(entry.head)
             if self.full:
                 break
 
@@ -117,8 +118,12 @@ class _Reader:
         if self._undecided:
             self._undecided = False
             self._assembler = Assembler() if entries.is_structured(text[:65_536]) else None
+            some = text[:65_536].split("\n")[:200]
+            self._logged = 2 * sum(line[:1] == "{" or _is_log(peel(line)) for line in some) >= len(some)
         if self._assembler is not None:
-            for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), self._line + 1):
+            for number, line in enumerate(
+                text.removesuffix("\n").split("\n") if text else (), self._line + 1
+            ):
                 for entry in self._assembler.take(number, line[:MAX_LINE_CHARS]):
                     self._healthy += self._take(entry)
             if last:
@@ -133,7 +138,7 @@ class _Reader:
                     ordinary += self._take(entry)
                 if self.full:
                     break
-            self._healthy += max(0, ordinary)
+            self._healthy += max(0, ordinary) if self._logged else 0
         self._line += text.count("\n")
 
     def _take(self, entry: Entry) -> bool:
@@ -145,7 +150,8 @@ class _Reader:
         before = len(self.reports.sightings)
         ordinary = self.reports.take(entry)
         if entry.pieces and len(self.reports.sightings) == before:
-            return all([self._take(piece) for piece in entry.pieces])
+            for piece in entry.pieces:
+                ordinary = self._take(piece) and ordinary
         return ordinary
 
     def _note_host(self, line: str) -> None:
@@ -172,6 +178,11 @@ class _Reader:
             healthy=self._healthy,
             not_understood=tuple(puzzles),
         )
+
+
+def _is_log(head: Head) -> bool:
+    """Whether it is a line of a log; one of prose is nothing that was looked at."""
+    return head.headed or begins_message(head.text)
 
 
 def _assembled(lines: list[str]) -> Iterator[Entry]:
@@ -202,12 +213,12 @@ def _over(outer: Head, inner: Head) -> Head:
 
 
 def _hits(text: str, first: int) -> Iterator[tuple[int, str]]:
-    """(number, line) of the lines with a telling word. One pass a word over the whole: quicker than by line."""
+    """(number, line) of the lines with a telling word. One pass a word over all: quicker than by line."""
     low = text.lower()
     if len(low) != len(text):  # a few letters change their length
         low = text.encode("ascii", "replace").decode("ascii").lower()
     starts: set[int] = set()
-    for hint in (*kernel_faults.HINTS, " | ch", " | su", " | fail", "----------\n"):
+    for hint in (*kernel_faults.HINTS, " | ", "----------\n"):
         at = low.find(hint)
         while at >= 0:
             starts.add(text.rfind("\n", 0, at + 1) + 1)

@@ -11,6 +11,7 @@ from greenroom.parsers.texts import head, lines, number
 
 KIND = "nhc"
 _FAILED = re.compile(r"nhc: Health check failed: *(?P<check>\w{1,80}): *(?P<text>.*)$", re.IGNORECASE)
+_PASSED = re.compile(r"Node Health Check completed successfully", re.IGNORECASE)
 _FIRST = re.compile(r"^(?:ERROR: *)?(?P<check>check_\w{1,60}|gpu_\w{1,60}): *(?P<text>.{1,500})$")
 _XID = re.compile(r"Xid \((?P<device>[^)]{1,60})\): (?P<code>\d{1,4})")
 _HOST = re.compile(r"^(?P<host>[\w.-]{1,64}) *\| *(?P<text>.*)$")
@@ -47,6 +48,8 @@ def recognise(text: str) -> float:
     start = head(text)
     if _FAILED.search(start):
         return 0.95
+    if _PASSED.search(start):
+        return 0.9
     return 0.8 if re.search(r"^[\w.-]+ *\| *ERROR: (?:No results reported|nhc)", start, re.MULTILINE) else 0.0
 
 
@@ -60,7 +63,7 @@ def read(text: str) -> Reading:
             _note(book, host, found, count, line)
         elif "No results reported" in words:
             book.add("node.no_result", host, line=count, evidence=line)
-        elif re.match(r"\s*(?:OK|PASS|Healthy)\b", words, re.IGNORECASE) and host:
+        elif _PASSED.search(words) or (re.match(r"\s*(?:OK|PASS|Healthy)\b", words, re.IGNORECASE) and host):
             book.ok()
     if not book.sightings and not book.healthy:
         book.puzzled("no result of a check: " + text[:100])

@@ -27,6 +27,8 @@ _SIGNS = (
     "Product Architecture",
     "GPU Recovery Action",
     "GPU Reset Status",
+    "HW Slowdown",
+    "HW Thermal Slowdown",
 )
 _FABRIC = re.compile(r"^[ \t]*Fabric[ \t]*\n[ \t]+State[ \t]*:", re.MULTILINE)
 

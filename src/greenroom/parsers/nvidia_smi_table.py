@@ -48,6 +48,8 @@ def recognise(text: str) -> float:
     start = head(text)
     if "| NVIDIA-SMI " in start or re.search(r"\|\s*GPU\s+Name.*Bus-Id", start):
         return 0.95
+    if any(_FIRST.match(line) for line in start.split("\n")[:64]):
+        return 0.8
     if "NVIDIA-SMI has failed" in start or "Failed to initialize NVML" in start:
         return 0.9
     if re.search(r"unable to determine the device handle for", start, re.IGNORECASE):

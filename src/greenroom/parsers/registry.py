@@ -100,7 +100,11 @@ def _beside(text: str, reading: Reading) -> Reading:
         if parser.recognise(text[:HEAD_CHARS]) < BESIDE_ENOUGH:
             continue
         for one in parser.read(text).sightings:
-            if one.line not in lines and (one.code, one.device) not in told and not (not one.device and one.code in devices):
+            if (
+                one.line not in lines
+                and (one.code, one.device) not in told
+                and not (not one.device and one.code in devices)
+            ):
                 more.append(one)
                 lines.add(one.line)
     return replace(reading, sightings=(*reading.sightings, *more)) if more else reading

@@ -14,6 +14,9 @@ KIND = "scontrol-node"
 _NAME = re.compile(r"^\s*NodeName=(\S{1,128})")
 _STATE = re.compile(r"(?:^|\s)State=([A-Z][A-Z0-9_+*~#!%$@^-]{1,200})(?=\s|$)")
 _REASON = re.compile(r"(?:^|\s)Reason=(.{0,500}?)(?: \[([^\s@\]]{1,64})@([^\]]{1,40})\]|$)")
+_SIGNED = re.compile(
+    r"^[ \t]*Reason=[^\n]{1,500} \[[^\s@\]]{1,64}@\d{4}-\d\d-\d\dT[^\]]{1,30}\]", re.MULTILINE
+)
 _BAD = {
     "DOWN": "slurm.node.down",
     "DRAIN": "slurm.node.drained",
@@ -43,7 +46,9 @@ def recognise(text: str) -> float:
     start = head(text)
     if _NAME.search(start) or re.search(r"^[ \t]*NodeName=\S+ ", start, re.MULTILINE):
         return 0.95
-    return 0.85 if re.search(r"^[ \t]*State=[A-Z+*]+ ThreadsPerCore=", start, re.MULTILINE) else 0.0
+    if re.search(r"^[ \t]*State=[A-Z+*]+ ThreadsPerCore=", start, re.MULTILINE):
+        return 0.85
+    return 0.65 if _SIGNED.search(start) else 0.0
 
 
 def parse_shown(text: str) -> list[Shown]:
@@ -57,6 +62,8 @@ def parse_shown(text: str) -> list[Shown]:
                 nodes.append(Shown(line=count))
             nodes[-1].flags = _flags(found[1])
             nodes[-1].line, nodes[-1].text = count, line.strip()
+        if not nodes and _SIGNED.match(line):
+            nodes.append(Shown(line=count))  # quoted without the lines above it
         if nodes and (found := _REASON.search(line)):
             nodes[-1].reason, nodes[-1].by, nodes[-1].when = found[1].strip(), found[2] or "", found[3] or ""
             if nodes[-1].reason:
@@ -75,6 +82,8 @@ def read(text: str) -> Reading:
     nodes = parse_shown(text)
     for node in nodes:
         bad = next((code for flag, code in _BAD.items() if flag in node.flags), "")
+        if not bad and node.reason and not node.flags:
+            bad = "slurm.node.drained"
         if not bad:
             book.ok(1 if node.flags else 0)
             continue
@@ -91,6 +100,6 @@ def read(text: str) -> Reading:
             have=have,
             want=want,
         )
-    if not nodes or not any(node.flags for node in nodes):
+    if not book.sightings and not any(node.flags for node in nodes):
         book.puzzled("no state of a node is shown: " + text[:100])
     return book.reading()

@@ -11,6 +11,7 @@ from greenroom.parsers.texts import head, lines
 
 KIND = "slurm-log"
 _LINE = re.compile(r"^\[(?P<when>\d{4}-\d\d-\d\dT[\d:.]{8,15})\] (?P<text>.*)$")
+_ERROR = re.compile(r"^(?:slurm\w*: )?error: ")
 _STEP = re.compile(r"\bSTEP (?P<job>\d{1,12})(?:\.\w+)? ")
 _OWN_WORDS = re.compile(r"\bSTEP |slurm|\bStepId=|\bJobId=|\[\d{1,12}\.\w{1,12}\]", re.IGNORECASE)
 _NODE = re.compile(r"\bON (?P<on>[\w.-]{1,64})\b|\b[Nn]odes? (?P<node>[\w.\[\],-]{1,200})")
@@ -37,6 +38,8 @@ def recognise(text: str) -> float:
     if any(_OWN_WORDS.search(line) for line in stamped):
         return 0.9
     known = any(pattern.search(line) for line in start for pattern, _ in _RULES)
+    if known and any(_ERROR.match(line) for line in start):
+        return 0.55
     return 0.55 if known and stamped else 0.0
 
 

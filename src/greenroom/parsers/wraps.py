@@ -18,7 +18,8 @@ _COLOUR = re.compile(
 )
 _PLAIN = str.maketrans(
     {
-        "\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"',
+        "\u00a0": " ", "\u2007": " ", "\u202f": " ",
+        "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"',
         "\u2013": "-", "\u2014": "-", "\u200b": None, "\ufeff": None, "\r": None, "\t": "    ",
     }
 )  # fmt: skip
@@ -108,7 +109,7 @@ def _begins(lines: list[str], heads: list[Head]) -> list[bool]:
 
 
 def _width(lines: list[str], begins: list[bool]) -> tuple[int, frozenset[int]]:
-    """The width at which the text was broken (0: it was not), and lengths of lines broken in the middle of words."""
+    """The width at which the text was broken (0: it was not), and lengths of lines broken within words."""
     broken = [
         len(lines[index - 1])
         for index in range(1, len(lines))
