@@ -99,7 +99,12 @@ def _cloudwatch(messages):
 
 def _loki(messages):
     values = [[str((BASE + i) * 10**9), m] for i, m in enumerate(messages)]
-    return json.dumps({"status": "success", "data": {"result": [{"stream": {"job": "kernel", "node": HOST}, "values": values}]}})
+    return json.dumps(
+        {
+            "status": "success",
+            "data": {"result": [{"stream": {"job": "kernel", "node": HOST}, "values": values}]},
+        }
+    )
 
 
 def _fenced(messages):

@@ -23,14 +23,22 @@ NO_CODES = {"pcie.aer"}
 
 
 def test_codes_of_all_texts():
-    texts = [row[0] for row in TROUBLE] + HARMLESS + [row[1] for row in GOOD] + [row[1] for row in BAD] + list(LINES)
+    texts = (
+        [row[0] for row in TROUBLE]
+        + HARMLESS
+        + [row[1] for row in GOOD]
+        + [row[1] for row in BAD]
+        + list(LINES)
+    )
     codes = {one.code for text in texts for reading in read_all(text) for one in reading.sightings}
     assert len(codes) > 120
     assert {code for code in codes if lookup(code).source == UNKNOWN} == set()
 
 
 def test_codes_of_the_rules():
-    ruled = {rule.code for rule in (*kernel_faults.RULES, *app_log.RULES)} - {"pcie.aer"} | {code for _, code in prose._RULES}
+    ruled = {rule.code for rule in (*kernel_faults.RULES, *app_log.RULES)} - {"pcie.aer"} | {
+        code for _, code in prose._RULES
+    }
     plain = {code for code in ruled if not NUMBERED.search(code)}
     assert {code for code in plain if lookup(code).source == UNKNOWN} == set()
 

@@ -34,6 +34,7 @@ EVENTS = BOTH | {
     "host.edac.ce",
     "host.memory.module",
     "host.mce.uncorrected",
+    "pcie.aer.fatal",
     "pcie.aer.uncorrectable",
     "host.watchdog",
     "host.bmc.full",

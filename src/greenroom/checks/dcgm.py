@@ -15,7 +15,7 @@ LAST_ERROR = 132
 CODES = {f"dcgm.{number}" for number in range(1, LAST_ERROR + 1)} | {"dcgm.test"}
 # Load time in s -> run level. NVIDIA's guide: level 1 takes seconds, 2 about two minutes, 3 half an hour,
 # 4 one to two hours on an eight-GPU machine.
-LEVELS = ((7200.0, 4), (1800.0, 3), (150.0, 2), (0.0, 1))
+LEVELS = ((7200.0, 4), (1800.0, 3), (120.0, 2), (0.0, 1))
 SPARE_S = 60.0
 
 
@@ -23,7 +23,7 @@ SPARE_S = 60.0
     "dcgm.diag",
     needs={"dcgmi"},
     cost_s=5.0,
-    load_share=0.3,
+    load_share=0.2,
     detects=CODES,
     expects={"gpu.count"},
     stage=Stage.WARN,

@@ -15,7 +15,7 @@ def test_the_check_finds_the_family_of_the_catalogue():
     assert load_all()["dcgm.diag"].detects == faults.codes("dcgm") - {"dcgm.health"}
 
 
-@pytest.mark.parametrize(("load_s", "level"), [(18, "1"), (180, "2"), (4320, "3"), (7200, "4")])
+@pytest.mark.parametrize(("load_s", "level"), [(12, "1"), (120, "2"), (2880, "3"), (7200, "4")])
 def test_the_level_follows_from_the_time(load_s, level):
     host = diag(result())
     assert ask("dcgm.diag", host=host, load_s=load_s).looked["level"] == int(level)
