@@ -140,6 +140,10 @@ def test_lines_of_one_report_are_one_sighting_with_their_detail():
     assert (one.code, one.detail["status"]) == ("pcie.aer.corrected.replay", "0x00001000")
     receiver = replay.replace("00001000", "00000001").replace("[12] Timeout", "[ 0] RxErr  ")
     assert [one.code for one in read(receiver).sightings] == ["pcie.aer.corrected"]
+    down = receiver.replace("Corrected", "Uncorrected (Fatal)").replace(
+        "00000001/00002000", "00100020/00100000"
+    )
+    assert [one.code for one in read(down).sightings] == ["pcie.aer.fatal.surprise_down"]
     cper = (
         "{4}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 0\n"
         "{4}[Hardware Error]: event severity: recoverable\n"

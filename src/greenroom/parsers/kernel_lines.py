@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from greenroom.model.sightings import Sighting
-from greenroom.parsers import kernel_faults
+from greenroom.parsers import aer, kernel_faults
 from greenroom.parsers.entries import Entry
 from greenroom.parsers.framing import Head
 from greenroom.parsers.kernel_log import Record, find_xids, pci_address
@@ -31,10 +31,8 @@ _AER_BIT = re.compile(
     r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:AER: )? {2,6}\[ ?(?P<bit>\d{1,2})\] (?P<name>\w+)"
 )
 _AER_STATUS = re.compile(
-    r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]):.{0,12} device \[\w{4}:\w{4}\] error status/mask=(?P<status>[0-9a-f]{8})"
+    r"(?P<device>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]):.{0,12} device \[\w{4}:\w{4}\] error status/mask=(?P<status>[0-9a-f]{8})/(?P<mask>[0-9a-f]{8})"
 )
-_REPLAYS = (1 << 8) | (1 << 12)
-"""REPLAY_NUM rollover and replay timer timeout: the link lost packets. PCIe 6.0, correctable error status."""
 _CPER_DETAIL = re.compile(
     r"\{(?P<event>\d{1,6})\}\[Hardware Error\]:\s+(?:section_type: (?P<section>[\w ,/-]{1,60})|device_id: (?P<device>[0-9a-f:.]{7,16}))"
 )
@@ -157,7 +155,7 @@ class Reports:
         if found := _AER_BIT.search(text):
             self._note_bits(found["device"], 1 << min(31, int(found["bit"])))
         elif found := _AER_STATUS.search(text):
-            self._note_bits(found["device"], int(found["status"], 16))
+            self._note_bits(found["device"], int(found["status"], 16) & ~int(found["mask"], 16))
         elif found := _CPER_DETAIL.search(text):
             last = self.sightings[-1]
             event = _CPER_EVENT.search(last.evidence)
@@ -170,12 +168,12 @@ class Reports:
                 self.sightings[-1] = replace(last, device=device, detail=detail)
 
     def _note_bits(self, device: str, status: int) -> None:
-        """Corrected errors of which some tell of lost packets, not of a moment's noise."""
+        """Which kind of error a report of AER is about."""
         address = kernel_faults.device_of(device)
         for index in range(len(self.sightings) - 1, max(-1, len(self.sightings) - 8), -1):
             one = self.sightings[index]
-            if one.code.startswith("pcie.aer.corrected") and one.device == address:
-                code = "pcie.aer.corrected.replay" if status & _REPLAYS else one.code
+            if one.code.startswith("pcie.aer.") and one.device == address:
+                code = aer.named(one.code, status)
                 detail = {**one.detail, "status": f"0x{status:08x}"}
                 self.sightings[index] = replace(one, code=code, detail=detail)
                 if "layer" in one.detail:

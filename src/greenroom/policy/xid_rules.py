@@ -212,15 +212,6 @@ def _remap_failure(sighting: Sighting, faults: Mapping[str, Fault], _branch: int
     return plain(sighting, faults, sighting.code, remedy=Rung.REPLACE, why=why)
 
 
-def _aer(sighting: Sighting, faults: Mapping[str, Fault], _branch: int) -> Reading:
-    said = str(sighting.detail.get("severity") or "").lower()
-    fatal = "fatal" in said and "non" not in said
-    if fatal:
-        why = "the bus calls it fatal"
-        return plain(sighting, faults, sighting.code, severity=Severity.FAIL, remedy=Rung.REBOOT, why=why)
-    return plain(sighting, faults, sighting.code)
-
-
 def _fatal_word(sighting: Sighting) -> bool | None:
     given = sighting.detail.get("fatal")
     if isinstance(given, bool):
@@ -276,5 +267,4 @@ _LOOKS: tuple[tuple[Callable[[str], bool], _Look], ...] = (
     (lambda code: code == "gpu.xid.154" or code.startswith("gpu.recovery."), _recovery),
     (lambda code: code == "gpu.xid.64", _remap_failure),
     (lambda code: code.startswith("nvswitch.sxid."), _sxid),
-    (lambda code: code.startswith("pcie.aer."), _aer),
 )

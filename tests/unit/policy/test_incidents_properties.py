@@ -17,7 +17,7 @@ CODES = st.one_of(
         ["gpu.recovery.reset", "gpu.lost", "gpu.gsp.timeout", "nvswitch.sxid.10004", "nvswitch.sxid.10005"]
     ),
     st.sampled_from(
-        ["nvswitch.sxid.20034", "pcie.aer.bad_tlp", "host.edac.ce", "gpu.amd.aca", "gpu.amd.reset"]
+        ["nvswitch.sxid.20034", "pcie.aer.corrected", "host.edac.ce", "gpu.amd.aca", "gpu.amd.reset"]
     ),
     st.text(max_size=12),
 )

@@ -458,12 +458,12 @@ def test_corrected_memory_errors_by_their_number(count, text, severity, remedy):
 
 
 def test_the_bus_s_own_word_fatal_counts():
-    sighting = Sighting(
-        code="pcie.aer.completion_timeout", device="0000:00:03", detail={"severity": "Uncorrectable (Fatal)"}
+    fatal, calm = (
+        one(Sighting(code=f"pcie.aer.{word}.surprise_down", device="0000:00:03"))
+        for word in ("fatal", "nonfatal")
     )
-    assert judged(one(sighting)) == ("pcie.aer.completion_timeout", Severity.FAIL, Rung.REBOOT)
-    calm = Sighting(code="pcie.aer.completion_timeout", detail={"severity": "Uncorrectable (Non-Fatal)"})
-    assert one(calm).severity is Severity.SUSPECT
+    assert (fatal.severity, fatal.remedy) == (Severity.FAIL, Rung.REBOOT)
+    assert calm.severity is Severity.SUSPECT
 
 
 def test_unknown_codes_are_suspects_with_a_reason():
