@@ -26,7 +26,7 @@ MANAGER = "nvidia-fabricmanager"
     "gpu_fabric.state",
     needs={"nvml"},
     cost_s=0.01,
-    detects={"fabric.state", "fabric.status", "fabric.degraded", "fabric.service.failed"},
+    detects={"gpu.fabric.not_joined", "fabric.status", "fabric.degraded", "fabric.service.failed"},
     expects={"gpu.count"},
     vendors={"nvidia"},
 )
@@ -48,7 +48,7 @@ def state(facts: Facts, host: Host, expected: Expected) -> Answer:
     answer = survey.conclude()
     if isinstance(answer, NotApplicable) or (not joined and not survey.findings):
         return NotApplicable("the GPUs of this machine are not part of a fabric")
-    if any(one.code == "fabric.state" for one in answer.findings) and (finding := _manager(host)):
+    if any(one.code == "gpu.fabric.not_joined" for one in answer.findings) and (finding := _manager(host)):
         return Looked(looked=answer.looked, findings=(finding, *answer.findings))
     return answer
 
@@ -56,7 +56,7 @@ def state(facts: Facts, host: Host, expected: Expected) -> Answer:
 def _of(gpu: Gpu, found_state: int, status: int, mask: int) -> list[Finding]:
     if found_state in STATES:
         message = f"registration with the fabric: {STATES[found_state]}"
-        return [found("fabric.state", subject=gpu.label, message=message, measured=STATES[found_state])]
+        return [found("gpu.fabric.not_joined", subject=gpu.label, message=message, measured=STATES[found_state])]
     if found_state == COMPLETED and status:
         message = f"registration with the fabric completed with NVML error {status}"
         return [found("fabric.status", subject=gpu.label, message=message, measured=str(status))]

@@ -34,8 +34,9 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"no space left on device|/dev/shm|error while creating shared memory", "nccl.shm"),
         (r"watchdog caught collective operation timeout|timed? ?out", "nccl.timeout"),
         (r"remote process exited|peer .{0,80}(?:exited|closed)|connection closed by", "nccl.peer_gone"),
+        (r"no socket interface|no interface found", "nccl.config"),
         (r"connection (?:refused|reset)|connect to .{0,80}failed|socket", "nccl.socket"),
-        (r"no socket interface|no interface found|bootstrap", "nccl.config"),
+        (r"bootstrap", "nccl.config"),
         (r"ncclRemoteError", "nccl.peer_gone"),
         (r"ncclSystemError", "nccl.system"),
     )

@@ -38,7 +38,7 @@ _RECOVERY = re.compile(
 )
 _SEVERITY_WORD = re.compile(r"\b(non-?\s?fatal|fatal)\b", re.IGNORECASE)
 _NVLINK5 = re.compile(
-    r"\b1(?:4[4-9]|50), .{0,80}?([A-Z]{2,5}_[A-Z0-9_]{2,20}|TREX|NVLPW|NETIR).{0,60}?"
+    r"\b1(?:4[4-9]|50), .{0,80}?([A-Z]{2,5}_[A-Z][A-Za-z0-9_]{1,19}|TREX|NVLPW|NETIR).{0,60}?"
     r"\((0x[0-9a-f]{1,8})[, ]+(0x[0-9a-f]{1,8})",
     re.DOTALL,
 )

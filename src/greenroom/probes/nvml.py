@@ -204,18 +204,18 @@ def _ask_gpu(nvml: Any, index: int) -> tuple[Gpu, Any]:  # noqa: ANN401 - a modu
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
     except nvml.NVMLError as error:
-        return Gpu(index=index, errors={"handle": _word(error)}), None
+        return Gpu(index=index, errors={"handle": word(error)}), None
     for fields, call in CALLS.items():
         try:
             values.update(zip(fields, call(nvml, handle), strict=True))
         except nvml.NVMLError as error:
-            errors.update(dict.fromkeys(fields, _word(error)))
+            errors.update(dict.fromkeys(fields, word(error)))
         except AttributeError:  # a binding from before that call
             errors.update(dict.fromkeys(fields, NOT_SUPPORTED))
     return Gpu(index=index, errors=errors, **values), handle
 
 
-def _word(error: Any) -> str:  # noqa: ANN401 - of a module without types
+def word(error: Any) -> str:  # noqa: ANN401 - of a module without types
     return _ERRORS.get(error.value, f"NVML error {error.value}: {error}")
 
 
@@ -225,7 +225,7 @@ def _with_peers(nvml: Any, gpus: tuple[Gpu, ...], handles: dict[int, Any]) -> tu
     try:
         dead = without_peer(nvml, linked)
     except nvml.NVMLError as error:
-        reason = {"unreachable": _word(error)}
+        reason = {"unreachable": word(error)}
         return tuple(
             replace(gpu, errors={**gpu.errors, **reason}) if gpu.index in linked else gpu for gpu in gpus
         )

@@ -1,0 +1,28 @@
+"""What a whole run must say of each fault of the stand-in driver: exit code, and the faults found."""
+
+VERDICTS = {
+    "missing": (1, "gpu.missing"),
+    "ecc": (1, "gpu.ecc.uncorrectable"),
+    "remap-pending": (1, "gpu.row_remap.pending"),
+    "remap-failure": (1, "gpu.row_remap.failure"),
+    "throttle": (1, "gpu.throttle.hw gpu.temperature.high"),
+    "pcie": (1, "gpu.pcie.downgraded"),
+    "nvlink": (1, "gpu.nvlink.down"),
+    "nvlink-errors": (0, "gpu.nvlink.errors"),
+    "p2p": (1, "gpu.p2p.dead"),
+    "fabric": (1, "fabric.status"),
+    "fabric-pending": (1, "gpu.fabric.not_joined"),
+    "inforom": (0, "gpu.inforom.corrupt"),
+    "vbios": (0, "gpu.firmware.mismatch"),
+    "persistence": (0, ""),
+    "sram": (1, "gpu.ecc.threshold"),
+    "recovery": (1, "gpu.recovery.reset"),
+    "hot": (0, "gpu.temperature.high"),
+    "power-limit": (0, "gpu.power.limited"),
+    "left-over": (0, ""),
+    "lost": (1, "gpu.lost"),
+    "reset-required": (1, "gpu.reset_required"),
+    "no-driver": (1, "gpu.driver.absent"),
+    "mismatch": (1, "gpu.driver.mismatch"),
+    "hang": (3, ""),
+}
