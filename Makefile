@@ -39,10 +39,12 @@ bench: setup  ## figures, printed as tables
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/prolog.py
 	$(BIN)/python bench/parsers.py
+	$(BIN)/python bench/quick.py
 
 docs: setup  ## pages made from the code
 	$(BIN)/greenroom checks --docs docs/checks
 	$(BIN)/python -m greenroom.faults.docs docs/faults
+	$(BIN)/python tests/proof/matrix.py
 	$(BIN)/python -m greenroom.controller.config_reference > docs/reference/configuration.md
 
 lock: setup  ## pin the dependencies anew (needs uv)

@@ -1,9 +1,7 @@
 """A text for each fault whose report has a regular form, and for those no other test has a text of."""
-# ruff: noqa: E501 - one text, one line
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from greenroom.faults.families import raw, read
@@ -56,8 +54,12 @@ def _nvlink5() -> Iterator[str]:
         for label, value in unit["v2"].items():
             for cause in range(64) if unit["by"] == "cause" else (0,):
                 for status in (1 << bit for bit in range(32)) if unit["by"] == "bits" else range(8):
-                    if decode_nvlink5(unit["xid"], value | cause << 20, status, driver_branch=575, unit=label):
-                        numbers = " ".join(f"0x{one:08x}" for one in (value | cause << 20, status, 0, 0, 0, 0))
+                    if decode_nvlink5(
+                        unit["xid"], value | cause << 20, status, driver_branch=575, unit=label
+                    ):
+                        numbers = " ".join(
+                            f"0x{one:08x}" for one in (value | cause << 20, status, 0, 0, 0, 0)
+                        )
                         yield (
                             f"NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  575.57.08\n"
                             f"NVRM: Xid ({PCI}): {unit['xid']}, {label} Nonfatal XC0 i0 Link 01 ({numbers})\n"
@@ -108,11 +110,40 @@ OTHERS = [
     _port("Initializing", "LinkUp", "Ethernet"),
     _port("Active", "LinkErrorRecovery", "Ethernet"),
     _port("Down", "LinkUp"),
-    "".join(_port("Active", "LinkUp", "Ethernet", rate).replace("_3", f"_{rate % 7}") for rate in (400, 401, 402, 100)).replace("401", "400").replace("402", "400"),
+    "".join(
+        _port("Active", "LinkUp", "Ethernet", rate).replace("_3", f"_{rate % 7}")
+        for rate in (400, 401, 402, 100)
+    )
+    .replace("401", "400")
+    .replace("402", "400"),
     NCCL_DROP,
     "+----------------------+\n| NvLink Link Status |\n+----------------------+\nNvSwitches:\n    physicalId 2:\n        D D D D U U U U\nKey: Up=U, Down=D, Disabled=X, Not Supported=_\n",
-    *map(_fabric, ("fatal error on the partition", "access link training failed on GPU 3", "trunk link failed", "unable to open the device", "non-fatal error on NVLink 4 of GPU 1", "nothing to do")),
-    *map(_nccl, ("something odd", "Bootstrap : no socket interface found", "Connection refused by 10.0.0.9", "Error: /dev/shm is full", "ncclSystemError: system call failed", "Cuda failure 'an error'", "NVLS multicast bind failed", "NET/IB : mlx5_0:1 async fatal event: local access", "NET/IB : mlx5_0:1 Got async event : port error", "Call to ibv_create_qp failed")),
+    *map(
+        _fabric,
+        (
+            "fatal error on the partition",
+            "access link training failed on GPU 3",
+            "trunk link failed",
+            "unable to open the device",
+            "non-fatal error on NVLink 4 of GPU 1",
+            "nothing to do",
+        ),
+    ),
+    *map(
+        _nccl,
+        (
+            "something odd",
+            "Bootstrap : no socket interface found",
+            "Connection refused by 10.0.0.9",
+            "Error: /dev/shm is full",
+            "ncclSystemError: system call failed",
+            "Cuda failure 'an error'",
+            "NVLS multicast bind failed",
+            "NET/IB : mlx5_0:1 async fatal event: local access",
+            "NET/IB : mlx5_0:1 Got async event : port error",
+            "Call to ibv_create_qp failed",
+        ),
+    ),
     "ERROR: nhc: Health check failed: check_ib_bw: ib_write_bw of mlx5_0 is 180 Gb/s\n",
     "ERROR: nhc: Health check failed: check_hw_cpuinfo: Actual CPU count 64 is less than 128\n",
     "ERROR: nhc: Health check failed: check_gpu_xid: GPU Xid errors detected\n",
@@ -123,12 +154,27 @@ OTHERS = [
     SMI_Q.format("    ECC Errors\n        Unrepairable Memory               : Yes\n"),
     *(SACCT.format(f"{state:>10}") for state in ("FAILED", "TIMEOUT", "OUT_OF_ME+", "BOOT_FAIL")),
     *(SINFO.format(state) for state in ("blocked", "fail")),
-    *(SINFO_R.format(reason) for reason in ("Node unexpectedly rebooted", "Prolog error", "Epilog error", "action: reboot please", "Xid 79 on gpu 3", "mlx5_2 link down", "reboot ASAP", "batch job complete failure")),
+    *(
+        SINFO_R.format(reason)
+        for reason in (
+            "Node unexpectedly rebooted",
+            "Prolog error",
+            "Epilog error",
+            "action: reboot please",
+            "Xid 79 on gpu 3",
+            "mlx5_2 link down",
+            "reboot ASAP",
+            "batch job complete failure",
+        )
+    ),
     "GPU: 3\n    XGMI:\n        LINK_0:\n            STATUS: DOWN\n    BAD_PAGES:\n        RETIRED_STATUS: PENDING\n",
     "============================ ROCm System Management Interface ============================\nGPU[0]\t\t: Pending Pages: 3\n",
     '{"device_id": 1, "device_level": [{"metrics_type": "XPUM_STATS_RAS_ERROR_CAT_NON_COMPUTE_ERRORS_UNCORRECTABLE", "value": 4}]}',
     "+-----------+--------------------------------------+\n| Device ID | 1                                    |\n| 1         | ECC State: disabled                  |\n+-----------+--------------------------------------+\n",
-    *(f"2026-12-01 03:12:44.123 WARN  [812:814] GPU 3: {name} not supported by design\n" for name in ("DCGM_FR_NVLINK_DOWN", "DCGM_FR_PCIE_WIDTH", "DCGM_FR_GPU_EXPECTED_NVLINKS_UP")),
+    *(
+        f"2026-12-01 03:12:44.123 WARN  [812:814] GPU 3: {name} not supported by design\n"
+        for name in ("DCGM_FR_NVLINK_DOWN", "DCGM_FR_PCIE_WIDTH", "DCGM_FR_GPU_EXPECTED_NVLINKS_UP")
+    ),
     "17:00.0 Infiniband controller: Mellanox Technologies MT2910 Family [ConnectX-7]\n\t\tLnkCap:\tPort #0, Speed 32GT/s, Width x16, ASPM not supported\n\t\tLnkSta:\tSpeed 32GT/s, Width x8 (downgraded)\n",
     "GPU 0: NVIDIA H100 PCIe (UUID: GPU-12)\n\t Link 0: <inactive>\n\t Link 1: <inactive>\n",
     "Settings for eth0:\n\tSpeed: 100000Mb/s\n\tDuplex: Half\n\tLink detected: yes\n",

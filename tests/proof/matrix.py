@@ -23,7 +23,6 @@ import tool_texts  # noqa: E402
 from cases import all_cases  # noqa: E402
 from healthy import ask, gpu, gpus  # noqa: E402
 
-from greenroom.checks.frame import Looked  # noqa: E402
 from greenroom.faults import load  # noqa: E402
 from greenroom.faults.docs import ABOUT  # noqa: E402
 from greenroom.faults.families import FAMILIES, read  # noqa: E402
@@ -80,20 +79,20 @@ def _texts() -> Iterator[str]:
     yield from made.texts()
 
 
-
-
 def of_nvml() -> dict[str, str]:
     """Return code -> what a check of GPUs makes of it, when a reading of one GPU comes back with it."""
     made_of = {}
     for code in read("nvml"):
         word = nvml.word(pynvml.NVMLError(int(code.rpartition(".")[2])))
         errors = {**gpu().errors, "remap_pending": word}
+        facts = gpus(remap_pending=None, errors=errors)
         try:
-            answer = ask("gpu_memory.row_remap", facts=gpus(remap_pending=None, errors=errors))
+            answers = [ask(check, facts=facts) for check in ("gpu_count.all_answer", "gpu_memory.row_remap")]
         except ProbeUnavailable as error:
             made_of[code] = f"unable: “{str(error).partition(': ')[2]}”"
         else:
-            made_of[code] = "no such reading" if isinstance(answer, Looked) and not answer.findings else "?"
+            found = [one.code for answer in answers for one in answer.findings]
+            made_of[code] = f"found: `{found[0]}`" if found else "no such reading"
     return made_of
 
 
@@ -104,8 +103,8 @@ def of_the_lab() -> dict[str, list[str]]:
     for fault, (_, codes) in stand_in.VERDICTS.items():
         for code in codes.split():
             found.setdefault(row_of(code, known), []).append(f"stand-in driver, {fault}")
-    for fault, (_, code) in broken.FAULTS.items():
-        found.setdefault(row_of(code, known), []).append(f"real {fault}")
+    for fault, how in broken.FAULTS.items():
+        found.setdefault(row_of(how.code, known), []).append(fault)
     return found
 
 
@@ -130,7 +129,7 @@ def page() -> str:
         lines += [f"## {ABOUT[family]}\n", "| fault | checks | texts | whole runs |", "|---|---|---|---|"]
         alike: dict[tuple[str, ...], list[str]] = {}
         for code in read(family):
-            found = "; ".join(_with_machines(*one) for one in sorted(checks.get(code, {}).items()))
+            found = "; ".join(_with_machines(*one, code) for one in sorted(checks.get(code, {}).items()))
             told = ", ".join(sorted(texts.get(code, ())))
             cells = (found or answers.get(code, ""), told, "; ".join(lab.get(code, ())))
             alike.setdefault(cells, []).append(code)
@@ -139,7 +138,10 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _with_machines(check: str, machines: list[str]) -> str:
+def _with_machines(check: str, machines: list[str], code: str) -> str:
+    number = code.rpartition(".")[2]
+    if number.isdigit():  # one row for all numbers of a family
+        machines = [machine.replace(number, "n") for machine in machines]
     more = f" and {len(machines) - 2} more" if len(machines) > 2 else ""
     return f"`{check}` ({', '.join(machines[:2])}{more})"
 

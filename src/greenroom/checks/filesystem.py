@@ -13,6 +13,9 @@ WRITABLE = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "nfs", "nfs4", "lustre", "beegfs", "gpfs"}
 )
 
+STOPPED = frozenset({"ro", "emergency_ro", "shutdown"})
+"""How a file system shows that the kernel lets nobody write; ext4 says the last two from Linux 6.13 on."""
+
 
 @check(
     "filesystem.free",
@@ -65,11 +68,11 @@ def writable(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: A
             "host.fs.readonly",
             subject=mount.path,
             message=f"{mount.kind} on {mount.device} has gone read-only",
-            measured="ro",
+            measured=",".join(sorted(mount.fs_options & STOPPED)),
             evidence=(",".join(sorted(mount.fs_options)),),
         )
         for mount in mounts
-        if "ro" in mount.fs_options and "ro" not in mount.mount_options and mount.path not in wished
+        if mount.fs_options & STOPPED and "ro" not in mount.mount_options and mount.path not in wished
     )
     return Looked(looked={"mounts": len(mounts)}, findings=findings)
 

@@ -56,7 +56,9 @@ def state(facts: Facts, host: Host, expected: Expected) -> Answer:
 def _of(gpu: Gpu, found_state: int, status: int, mask: int) -> list[Finding]:
     if found_state in STATES:
         message = f"registration with the fabric: {STATES[found_state]}"
-        return [found("gpu.fabric.not_joined", subject=gpu.label, message=message, measured=STATES[found_state])]
+        return [
+            found("gpu.fabric.not_joined", subject=gpu.label, message=message, measured=STATES[found_state])
+        ]
     if found_state == COMPLETED and status:
         message = f"registration with the fabric completed with NVML error {status}"
         return [found("fabric.status", subject=gpu.label, message=message, measured=str(status))]

@@ -216,6 +216,7 @@ def _ask_gpu(nvml: Any, index: int) -> tuple[Gpu, Any]:  # noqa: ANN401 - a modu
 
 
 def word(error: Any) -> str:  # noqa: ANN401 - of a module without types
+    """What stands for a reading that an NVMLError came back for."""
     return _ERRORS.get(error.value, f"NVML error {error.value}: {error}")
 
 

@@ -149,6 +149,7 @@ CASES = [
     good("filesystem.writable", "bound to read", host=mounts(mount="ro")),
     good("filesystem.writable", "fstab wants it so", host=mounts(fs="ro", fstab="/dev/sda1 /scratch ext4 ro,noatime 0 0\n")),
     bad("filesystem.writable", "host.fs.readonly", "the kernel made it read-only", host=mounts(fs="ro")),
+    bad("filesystem.writable", "host.fs.readonly", "as Linux 6.13 tells it", host=mounts(fs="rw,errors=remount-ro,emergency_ro")),
     bad("filesystem.writable", "host.fs.readonly", "fstab only speaks of it", host=mounts(fs="ro", fstab="# /dev/sda1 /scratch ext4 ro 0 0\n")),
     good("filesystem.mounted", "mounted", host=mounts(), expected=MOUNTS),
     bad("filesystem.mounted", "host.mount.missing", "another one is", host=mounts("/data"), expected=MOUNTS),
