@@ -7,7 +7,6 @@ from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicab
 from greenroom.checks.gpus import answering, no_gpus
 from greenroom.checks.incidents import findings_of
 from greenroom.model.words import Stage
-from greenroom.parsers.dcgm_diag_json import parse_diag, read
 from greenroom.probes.host import Host, ProbeUnavailable
 
 # Family "dcgm" of the catalogue, spelled out: reading its file costs every run, and most find nothing.
@@ -35,6 +34,9 @@ def diag(facts: Facts, host: Host, expected: Expected) -> Answer:
 
     A test that was skipped was not passed; a diagnostic that could not run says nothing of the GPUs.
     """
+    # The reader of DCGM's output is large, and most runs have no time for a diagnostic.
+    from greenroom.parsers.dcgm_diag_json import parse_diag, read  # noqa: PLC0415
+
     if reason := no_gpus(facts, expected):
         return reason
     names = {f"gpu:{gpu.index}": gpu.label for gpu in answering(facts)}
