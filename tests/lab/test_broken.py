@@ -76,7 +76,9 @@ def test_an_odd_tool_makes_its_own_check_unable_and_no_other(gpus, tmp_path, abo
     (tmp_path / tool).chmod(0o755)
     env = {**gpus, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     results = check(env, "--only", name, "--only", "gpu_memory.ecc", "--only", "memory.size")
-    assert results.pop(name)["outcome"] == "unable"
+    odd = results.pop(name)
+    assert odd["outcome"] == "unable"
+    assert tool in odd["reason"]
     assert {result["outcome"] for result in results.values()} <= {"pass", "skipped"}
     left = run_command(["pgrep", "-f", str(tmp_path / tool)], timeout_s=5).stdout
     assert not left, "it was left running"

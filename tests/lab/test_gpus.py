@@ -122,6 +122,9 @@ def test_fault_gets_its_verdict(env, tmp_path, fault):
     assert code == VERDICTS[fault][0]
     assert found == set(VERDICTS[fault][1].split())
     assert time.monotonic() - started < 40
+    if fault == "hang":
+        reasons = {result["reason"] for result in report["results"] if result["check"].startswith("gpu_m")}
+        assert any("gpu5" in reason for reason in reasons), "it is named"
 
 
 def test_nvitop_reads_it_unmodified(env, tmp_path):

@@ -20,6 +20,9 @@ class ProbeUnavailable(Exception):
     """We could not look: tool missing, no permission, timeout, unreadable. Becomes ``unable``."""
 
 
+LAST_SAID = "; it last said: "
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
     """A finished command."""
@@ -179,9 +182,11 @@ def run_command(
         raise ProbeUnavailable(f"{argv[0]}: {error.strerror or error}") from error
     try:
         out, err = process.communicate(stdin.encode(), timeout=timeout_s)
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired as late:
         _kill_group(process)
-        raise ProbeUnavailable(f"{argv[0]}: not back after {timeout_s:g} s, killed") from None
+        said = (late.stderr or late.stdout or b"")[-1000:].decode("utf-8", "replace").strip()
+        last = f"{LAST_SAID}{said.splitlines()[-1]:.100}" if said else ""
+        raise ProbeUnavailable(f"{argv[0]}: not back after {timeout_s:g} s, killed{last}") from None
     except BaseException:
         _kill_group(process)
         raise

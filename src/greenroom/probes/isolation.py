@@ -53,8 +53,10 @@ def call_isolated(function: Callable[[], T], *, timeout_s: float, grace_s: float
     finally:
         os.close(reader)
     if data is None:
+        running = _commands(pid)
         _end(pid, grace_s)
-        raise ProbeUnavailable(f"not back after {timeout_s:.3g} s, ended")
+        while_ = f" while it ran {running[0]}" if running else ""
+        raise ProbeUnavailable(f"not back after {timeout_s:.3g} s, ended{while_}")
     _, status = os.waitpid(pid, 0)
     try:
         kind, value = pickle.loads(data)  # noqa: S301 - written by our own child
@@ -130,6 +132,15 @@ def _gone(pid: int, grace_s: float) -> bool:
 def _signal(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
+
+
+def _commands(pid: int) -> list[str]:
+    """What runs below the process, the nearest first."""
+    commands = []
+    for process in _descendants(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/cmdline", "rb") as file:  # noqa: PTH123
+            commands.append(file.read(100).replace(b"\0", b" ").decode("utf-8", "replace").strip())
+    return [command for command in commands if command]
 
 
 def _descendants(pid: int) -> list[int]:

@@ -8,13 +8,14 @@ codes: nvml.h. A field the library does not answer is None, and ``errors`` says 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from greenroom.model.jsonish import Unreadable, from_json, to_json
-from greenroom.probes.host import Host, ProbeUnavailable
+from greenroom.probes.host import LAST_SAID, Host, ProbeUnavailable
 from greenroom.probes.nvml_calls import CALLS, without_peer
 
 LIBRARY = "libnvidia-ml.so.1"
@@ -153,7 +154,10 @@ def read_with(host: Host, *, module: str, library: str, vendor: str, timeout_s: 
         ran = host.run(argv, timeout_s=timeout_s)
     except ProbeUnavailable as error:
         hung = "not back" in str(error)
-        message = f"{library} did not answer within {timeout_s:g} s" if hung else str(error)
+        _, _, asked = str(error).partition(LAST_SAID)
+        message = (
+            f"{library} did not answer within {timeout_s:g} s{asked and ': '}{asked}" if hung else str(error)
+        )
         return GpuFacts(driver=Driver.HUNG if hung else Driver.FAILED, vendor=vendor, message=message)
     try:
         return replace(from_json(GpuFacts, json.loads(ran.stdout)), vendor=vendor)
@@ -201,11 +205,14 @@ def _cuda(nvml: Any) -> str:  # noqa: ANN401 - a module without types
 def _ask_gpu(nvml: Any, index: int) -> tuple[Gpu, Any]:  # noqa: ANN401 - a module without types
     errors: dict[str, str] = {}
     values: dict[str, Any] = {}
+    os.write(2, f"gpu{index} handle\n".encode())
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
     except nvml.NVMLError as error:
         return Gpu(index=index, errors={"handle": word(error)}), None
     for fields, call in CALLS.items():
+        # Should this be the call that hangs, it is the last thing we said.
+        os.write(2, f"gpu{index} {', '.join(fields)}\n".encode())
         try:
             values.update(zip(fields, call(nvml, handle), strict=True))
         except nvml.NVMLError as error:
