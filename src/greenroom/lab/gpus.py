@@ -134,7 +134,9 @@ def _healthy(*, node: str, gpus: int, model: str, seed: str) -> Fleet:
         **{f"remap.banks.{room}": 0 for room in ("high", "partial", "low", "none")},
         "remap.banks.max": 640,
         **dict.fromkeys(("sram.uncorrected", "sram.exceeded", "p2p"), 0),
-        **dict.fromkeys(("field.161", "field.162", "field.163", "field.230"), 0),  # NVLink errors, recovery
+        **dict.fromkeys(
+            ("field.161", "field.162", "field.163", "field.230", "field.75", "field.271"), 0
+        ),  # NVLink errors, recovery
         "field.164": 26_562,  # Mbit/s of a link
         "field.82": 38,  # memory, °C
         "fabric.state": 3,

@@ -95,6 +95,10 @@ class Gpu:
     temperature_shutdown_c: int | None = None
     temperature_slowdown_c: int | None = None
     memory_temperature_c: int | None = None
+    slowed_by_heat_s: float | None = None
+    """Since the driver was loaded; so is the next."""
+    slowed_by_brake_s: float | None = None
+    """The power brake is pulled by the power supply or the board."""
     power_w: float | None = None
     power_limit_w: float | None = None
     power_default_w: float | None = None

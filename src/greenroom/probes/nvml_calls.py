@@ -12,6 +12,7 @@ MAX_NVLINKS = 18  # NVML_NVLINK_MAX_LINKS
 INVALID_ARGUMENT, NOT_SUPPORTED_CODE, CORRUPTED_INFOROM = 2, 3, 14
 VOLATILE, AGGREGATE, UNCORRECTED = 0, 1, 1
 MEMORY_TEMPERATURE, NVLINK_SPEED, C2C_LINKS, C2C_STATUS, RECOVERY = 82, 164, 170, 171, 230
+SLOWED_BY_HEAT, SLOWED_BY_BRAKE = 75, 271  # PERF_POLICY_THERMAL, CLOCKS_EVENT_REASON_HW_POWER_BRAKE
 DL_REPLAY, DL_RECOVERY, DL_CRC = 161, 162, 163
 NVLINK_CAPABILITY = 2  # nvmlGpuP2PCapsIndex_t
 MIB = 1024**2
@@ -129,6 +130,11 @@ def _c2c(nvml: Any, handle: Any) -> Answer:  # noqa: ANN401
     return links, sum(_fields(nvml, handle, [(C2C_STATUS, link) for link in range(links)]))
 
 
+def _seconds(number: int) -> Call:
+    """Of a field that counts nanoseconds."""
+    return lambda nvml, handle: tuple(ns / 1e9 for ns in _fields(nvml, handle, [(number, 0)]))
+
+
 def _field(number: int) -> Call:
     return lambda nvml, handle: tuple(_fields(nvml, handle, [(number, 0)]))
 
@@ -179,6 +185,8 @@ CALLS: Mapping[tuple[str, ...], Call] = {
     ("temperature_shutdown_c",): _one("nvmlDeviceGetTemperatureThreshold", 0),
     ("temperature_slowdown_c",): _one("nvmlDeviceGetTemperatureThreshold", 1),
     ("memory_temperature_c",): _field(MEMORY_TEMPERATURE),
+    ("slowed_by_heat_s",): _seconds(SLOWED_BY_HEAT),
+    ("slowed_by_brake_s",): _seconds(SLOWED_BY_BRAKE),
     ("power_w",): _watts("nvmlDeviceGetPowerUsage"),
     ("power_limit_w",): _watts("nvmlDeviceGetEnforcedPowerLimit"),
     ("power_default_w",): _watts("nvmlDeviceGetPowerManagementDefaultLimit"),

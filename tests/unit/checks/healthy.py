@@ -51,6 +51,8 @@ def gpu(index: int = 0, **changes: Any) -> Gpu:
         "temperature_shutdown_c": 95,
         "temperature_slowdown_c": 92,
         "memory_temperature_c": 38,
+        "slowed_by_heat_s": 0.5,
+        "slowed_by_brake_s": 0.0,
         "power_w": 71.0,
         "power_limit_w": 700.0,
         "power_default_w": 700.0,
