@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from greenroom.checks.expectations import Expected
-from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, found
-from greenroom.checks.gpus import no_gpus, wanted_gpus
+from greenroom.checks.frame import Answer, Facts, Looked, check, found
+from greenroom.checks.gpus import no_gpus
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.nvml import LOST, Driver
+
+DECLARED = "are expected"
+PLACES = {
+    "gpus_on_bus": "are on the PCI bus",
+    "gpus_in_proc": "are in the driver's list",
+    "device_nodes": "have a device node",
+}
+"""Reading -> where else GPUs are counted."""
 
 
 @check(
@@ -17,10 +25,12 @@ from greenroom.probes.nvml import LOST, Driver
     expects={"gpu.count"},
     vendors={"amd", "nvidia"},
 )
-def all_answer(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001 - one signature
-    """As many GPUs answer as the machine should have, and none of them is lost or waits for a reset.
+def all_answer(facts: Facts, host: Host, expected: Expected) -> Answer:
+    """As many GPUs answer as are declared, and none of them is lost or waits for a reset.
 
-    The number is told (``--expect-gpus``, an expectations file), else counted on the PCI bus.
+    The number is declared (``--expect-gpus``, an expectations file): what this machine shows of itself may
+    lack the very GPU that is gone. Where nobody declared it, fewer answers than the PCI bus, the driver's own
+    list or the device nodes have are a fault all the same, and as many are no proof.
     """
     if reason := no_gpus(facts, expected):
         return reason
@@ -36,23 +46,37 @@ def all_answer(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa:
         for gpu in facts.gpus.gpus
         if gpu.trouble
     ]
-    wanted = wanted_gpus(facts, expected)
     silent = [gpu for gpu in facts.gpus.gpus if "handle" in gpu.errors and not gpu.trouble]
     listed = len(facts.gpus.gpus) - len(silent)
-    if silent or (wanted is not None and listed < wanted):
+    elsewhere = _elsewhere(facts, host)
+    declared = expected.number("gpu.count")
+    most = max(elsewhere, key=lambda place: elsewhere[place])
+    wanted, where = (elsewhere[most], PLACES[most]) if declared is None else (int(declared), DECLARED)
+    if silent or listed < wanted:
         findings.append(
             found(
                 "gpu.missing",
                 subject="gpus",
-                message=f"{listed} GPUs answer, {wanted or len(facts.gpus.gpus)} are expected",
+                message=f"{listed} GPUs answer, {max(wanted, len(facts.gpus.gpus))} {where}",
                 measured=str(listed),
-                threshold=expected["gpu.count"] if expected["gpu.count"].value is not None else None,
+                threshold=expected["gpu.count"] if declared is not None else None,
                 evidence=tuple(f"{gpu.label}: {gpu.errors['handle']}" for gpu in silent),
             )
         )
-    if wanted is None and not findings:
-        return NotApplicable(f"{listed} GPUs answer, but nothing says how many are expected")
-    return Looked(
-        looked={"gpus": listed, "gpus_expected": wanted, "gpus_on_bus": facts.gpus_on_bus},
-        findings=tuple(findings),
-    )
+    if declared is None and not findings:
+        raise ProbeUnavailable(
+            f"{listed} GPUs answer, and nothing says how many there should be: --expect-gpus {listed}, or add"
+            f" to an expectations file (--expected), the number checked:\n[gpu]\ncount = {listed}"
+        )
+    looked = {"gpus": listed, "gpus_expected": wanted, **elsewhere}
+    return Looked(looked=looked, findings=tuple(findings))
+
+
+def _elsewhere(facts: Facts, host: Host) -> dict[str, int]:
+    """Each of PLACES -> how many. In a container there may be fewer device nodes than GPUs."""
+    nodes = [path for path in host.glob("/dev/nvidia*") if path.removeprefix("/dev/nvidia").isdigit()]
+    return {
+        "gpus_on_bus": facts.gpus_on_bus,
+        "gpus_in_proc": len(host.glob("/proc/driver/nvidia/gpus/*")),
+        "device_nodes": len(nodes),
+    }

@@ -54,4 +54,6 @@ def version(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
                 threshold=threshold,
             ),
         )
-    return Looked(looked={"driver_version": facts.gpus.version}, findings=findings)
+    return Looked(
+        looked={"driver_version": facts.gpus.version, "gpus": len(facts.gpus.gpus)}, findings=findings
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import selectors
 import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol, cast
 
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
@@ -164,7 +166,7 @@ def run_command(
     """Run to the end or to the deadline, s; at the deadline the whole process group is killed.
 
     Raises:
-        ProbeUnavailable: the command is missing, not allowed, or was not back in time.
+        ProbeUnavailable: the command is missing, not allowed, was not back in time, or said too much.
     """
     started = time.monotonic()
     try:
@@ -180,28 +182,85 @@ def run_command(
         raise ProbeUnavailable(f"{argv[0]}: not installed") from error
     except OSError as error:
         raise ProbeUnavailable(f"{argv[0]}: {error.strerror or error}") from error
+    said = {"out": bytearray(), "err": bytearray()}
     try:
-        out, err = process.communicate(stdin.encode(), timeout=timeout_s)
-    except subprocess.TimeoutExpired as late:
-        _kill_group(process)
-        said = (late.stderr or late.stdout or b"")[-1000:].decode("utf-8", "replace").strip()
-        last = f"{LAST_SAID}{said.splitlines()[-1]:.100}" if said else ""
-        raise ProbeUnavailable(f"{argv[0]}: not back after {timeout_s:g} s, killed{last}") from None
+        why = _collect(process, stdin.encode(), said, deadline=started + timeout_s)
     except BaseException:
         _kill_group(process)
         raise
+    out, err = (text.decode("utf-8", "replace") for text in said.values())
+    if why:
+        _kill_group(process)
+        last = (err[-1000:] or out[-1000:]).strip().splitlines()[-1:]
+        told = f"{LAST_SAID}{last[0]:.100}" if last and why is Late.TIME else ""
+        raise ProbeUnavailable(f"{argv[0]}: {why.value.format(timeout_s)}, killed{told}")
     return Ran(
         argv=tuple(argv),
         rc=process.returncode,
-        stdout=out[:MAX_OUTPUT_BYTES].decode("utf-8", "replace"),
-        stderr=err[:MAX_OUTPUT_BYTES].decode("utf-8", "replace"),
+        stdout=out,
+        stderr=err,
         seconds=time.monotonic() - started,
     )
+
+
+class Late(Enum):
+    """Why a command is not waited for."""
+
+    TIME = "not back after {:g} s"
+    SIZE = f"printed more than {MAX_OUTPUT_BYTES // 1024 // 1024} MiB"
+
+
+def _collect(
+    process: subprocess.Popen[bytes], stdin: bytes, said: dict[str, bytearray], *, deadline: float
+) -> Late | None:
+    """Feed the command and keep what it says until it has ended; None: it has."""
+    with selectors.DefaultSelector() as selector:
+        for pipe, text in zip((process.stdout, process.stderr), said.values(), strict=True):
+            assert pipe is not None
+            selector.register(pipe, selectors.EVENT_READ, text)
+        assert process.stdin is not None
+        os.set_blocking(process.stdin.fileno(), False)
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        while selector.get_map():
+            if (left_s := deadline - time.monotonic()) <= 0:
+                return Late.TIME
+            for key, _ in selector.select(left_s):
+                if key.data is None:
+                    stdin, done = _feed(key.fd, stdin)
+                else:
+                    chunk = os.read(key.fd, 65536)
+                    key.data.extend(chunk)
+                    done = not chunk
+                    if len(key.data) > MAX_OUTPUT_BYTES:
+                        return Late.SIZE
+                if done:
+                    selector.unregister(key.fileobj)
+                    cast("IO[bytes]", key.fileobj).close()
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return Late.TIME
+    return None
+
+
+def _feed(fd: int, stdin: bytes) -> tuple[bytes, bool]:
+    """What is still to be written, and whether that was all; a command that does not listen has had all."""
+    try:
+        stdin = stdin[os.write(fd, stdin[:65536]) :]
+    except BlockingIOError:
+        return stdin, False
+    except BrokenPipeError:
+        return b"", True
+    return stdin, not stdin
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """End the whole group; a process stuck in the kernel (state D) is left behind, not waited for."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        assert pipe is not None
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=2)
+        process.wait(2)

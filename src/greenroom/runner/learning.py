@@ -21,8 +21,8 @@ SCALE = 1.4826
 """Makes the median absolute deviation of a normal distribution its standard deviation."""
 SAME_SHARE = 0.9
 """Own choice: of the nodes, so many must agree on a value that cannot be averaged."""
-KNOWS_MODEL = "gpu_model.known"
-"""The one check that may be unable: what it lacks is what is being learned."""
+LEARNED = {"gpu_model.known", "gpu_count.all_answer"}
+"""The checks that may be unable: what they lack is what is being learned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def _flat(name: str, value: object) -> Iterable[tuple[str, Any]]:
 
 def _why_not(report: Report) -> str:
     unable = {result.check for result in report.results if result.outcome is Outcome.UNABLE}
-    if report.verdict is Verdict.UNFIT or (report.verdict is Verdict.UNDECIDED and unable - {KNOWS_MODEL}):
+    if report.verdict is Verdict.UNFIT or (report.verdict is Verdict.UNDECIDED and unable - LEARNED):
         return report.verdict.value
     return ""
 

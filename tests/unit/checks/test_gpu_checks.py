@@ -46,8 +46,22 @@ def test_missing_gpu_by_told_number_and_by_bus():
     assert codes(ask("gpu_count.all_answer", facts=gpus(count=7), expected=untold, on_bus=8)) == [
         "gpu.missing"
     ]
-    assert codes(ask("gpu_count.all_answer", facts=gpus(), expected=untold, on_bus=8)) == []
-    assert isinstance(ask("gpu_count.all_answer", facts=gpus(), expected=untold), NotApplicable)
+    for on_bus in (0, 8):  # what the machine shows of itself is no proof
+        with pytest.raises(ProbeUnavailable, match=r"(?s)--expect-gpus 8, or add.*count = 8"):
+            ask("gpu_count.all_answer", facts=gpus(), expected=untold, on_bus=on_bus)
+
+
+@pytest.mark.parametrize("place", ["/dev/nvidia{}", "/proc/driver/nvidia/gpus/0000:0{}:00.0/information"])
+def test_a_gpu_that_is_still_listed_elsewhere_is_missing(place):
+    files = {place.format(number): "" for number in range(8)} | {"/dev/nvidiactl": "", "/dev/nvidia-uvm": ""}
+    answer = ask(
+        "gpu_count.all_answer",
+        facts=gpus(count=7),
+        expected=expect(gpu__count=None),
+        host=RecordedHost(files=files),
+    )
+    assert codes(answer) == ["gpu.missing"]
+    assert "7 GPUs answer, 8 " in answer.findings[0].message
 
 
 def test_gpu_that_only_says_unknown_error_is_missing():

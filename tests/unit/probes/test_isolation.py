@@ -109,3 +109,26 @@ def test_interrupt_of_the_caller_ends_the_call(tmp_path):
     signal.signal(signal.SIGVTALRM, before)
     killer.wait()
     assert gone_soon(int(note.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("shell", "says"),
+    [
+        ("echo one; echo two >&2; exec sleep 60", r"sh: not back after 0.5 s, killed; it last said: two$"),
+        ("exec sleep 60", r"sh: not back after 0.5 s, killed$"),
+        ("exec yes", r"sh: (printed more than 8 MiB|not back after 0.5 s), killed"),
+        ("exec >&- 2>&-; exec sleep 60", r"sh: not back after 0.5 s, killed$"),
+    ],
+)
+def test_a_command_that_does_not_end_is_killed_and_quoted(shell, says):
+    with pytest.raises(ProbeUnavailable, match=says):
+        run_command(["sh", "-c", shell], timeout_s=0.5)
+
+
+def test_a_command_is_fed_and_read_to_the_end():
+    text = "x" * 300_000
+    ran = run_command(
+        ["sh", "-c", "cat; cat /dev/zero 2>/dev/null | head -c 100000 >&2; exit 3"], timeout_s=20, stdin=text
+    )
+    assert (ran.rc, ran.stdout, len(ran.stderr)) == (3, text, 100_000)
+    assert run_command(["true"], timeout_s=20, stdin=text).rc == 0  # it does not listen

@@ -33,7 +33,7 @@ def host(*, gpus: int = 2, on_bus: int = 0, driver: Driver = Driver.OK) -> Recor
 @pytest.mark.parametrize(
     ("machine", "told", "verdict"),
     [
-        (host(gpus=2, on_bus=2), None, Verdict.FIT),
+        (host(gpus=2, on_bus=2), None, Verdict.UNDECIDED),  # nobody declared it
         (host(gpus=1, on_bus=2), None, Verdict.UNFIT),
         (host(gpus=2), 2, Verdict.FIT),
         (host(gpus=1), 2, Verdict.UNFIT),
