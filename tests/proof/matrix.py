@@ -21,7 +21,7 @@ import stand_in  # noqa: E402
 import test_kernel_faults  # noqa: E402
 import tool_texts  # noqa: E402
 from cases import all_cases  # noqa: E402
-from healthy import ask, gpu, gpus  # noqa: E402
+from healthy import ask, expect, gpu, gpus  # noqa: E402
 
 from greenroom.faults import load  # noqa: E402
 from greenroom.faults.docs import ABOUT  # noqa: E402
@@ -82,12 +82,16 @@ def _texts() -> Iterator[str]:
 def of_nvml() -> dict[str, str]:
     """Return code -> what a check of GPUs makes of it, when a reading of one GPU comes back with it."""
     made_of = {}
+    known = expect(gpu__must_report=[])
     for code in read("nvml"):
         word = nvml.word(pynvml.NVMLError(int(code.rpartition(".")[2])))
         errors = {**gpu().errors, "remap_pending": word}
         facts = gpus(remap_pending=None, errors=errors)
         try:
-            answers = [ask(check, facts=facts) for check in ("gpu_count.all_answer", "gpu_memory.row_remap")]
+            answers = [
+                ask(check, facts=facts, expected=known)
+                for check in ("gpu_count.all_answer", "gpu_memory.row_remap")
+            ]
         except ProbeUnavailable as error:
             made_of[code] = "the check is unable, and says why" if word in str(error) else "?"
         else:

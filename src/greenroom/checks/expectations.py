@@ -24,6 +24,7 @@ KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
 }
 ROW = {"value": "", "typical": "", "source": "text", "method": "text", "nodes": "count"}
 """What a file may say of a threshold, and of which kind it is; empty: of the threshold's own."""
+_PCI_ID = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}(:[0-9a-f]{4}:[0-9a-f]{4})?")
 LEAST_MARGIN = 0.05
 """Own choice: nodes of one rack are too much alike for their spread alone to set a limit."""
 Value = int | float | str | bool | list[str]
@@ -102,10 +103,17 @@ class Hardware:
     gpu_names: tuple[str, ...] = ()
     product: str = ""
     """Of the machine (DMI product_name)."""
+    pci_ids: tuple[str, ...] = ()
+    """Of each GPU on the bus, ``vendor:device:subvendor:subdevice``, hexadecimal, small letters."""
 
 
 def load_expected(
-    *, gpu_names: Iterable[str] = (), product: str = "", site_file: Path | None = None, match: bool = True
+    *,
+    gpu_names: Iterable[str] = (),
+    product: str = "",
+    pci_ids: Iterable[str] = (),
+    site_file: Path | None = None,
+    match: bool = True,
 ) -> Expected:
     """Defaults, then the file of the GPU model (if all GPUs are of it), then the site's file or files.
 
@@ -124,8 +132,8 @@ def load_expected(
             for name, row in rows.items()
         }
     )
-    hardware = Hardware(gpu_names=tuple(gpu_names), product=product)
-    fitting = [path for path in site_files(site_file) if not match or fit(path, hardware) != 0]
+    hardware = Hardware(gpu_names=tuple(gpu_names), product=product, pci_ids=tuple(pci_ids))
+    fitting = [path for path in site_files(site_file) if fit(path, hardware) or not match]
     for path in filter(None, (pick_model_file(hardware), *fitting)):
         if hardware.gpu_names and fit(path, hardware) and "machine" in _read_toml(path):
             expected = expected.with_value("gpu.model", hardware.gpu_names[0], source=str(path))
@@ -143,29 +151,39 @@ def fit(path: Path, hardware: Hardware) -> int:
     """How well the ``[machine]`` of a file fits: 0 not at all, else the more the better.
 
     Each key that is given must fit: ``match`` (a part of the name that all GPUs share, but none of
-    ``except``) and ``product`` (a part of the machine's product name). A file without ``[machine]`` fits any.
+    ``except``) and ``product`` (a part of the machine's product name). ``pci_ids`` (of all GPUs,
+    ``vendor:device`` or with ``:subvendor:subdevice``) stand for the name where no driver tells it, or where
+    there is no ``match``. A file without ``[machine]`` fits any.
     """
     data = _read_toml(path)
     machine = data.get("machine", {})
     _check_machine(path, machine)
-    score = 1 if "machine" not in data else 0
-    names = {name.lower() for name in hardware.gpu_names}
-    if "match" in machine:
-        name = names.pop() if len(names) == 1 else ""
-        good = [len(word) for word in machine["match"] if word.lower() in name]
-        if not good or any(word.lower() in name for word in machine.get("except", ())):
-            return 0
-        score += max(good)
+    scores = [0 if "machine" in data else 1]
+    if "match" in machine and (hardware.gpu_names or "pci_ids" not in machine):
+        scores.append(_fit_name(machine, {name.lower() for name in hardware.gpu_names}))
+    elif "pci_ids" in machine:
+        scores.append(_fit_ids(machine["pci_ids"], set(hardware.pci_ids)))
     if "product" in machine:
-        good = [len(word) for word in machine["product"] if word.lower() in hardware.product.lower()]
-        if not good:
-            return 0
-        score += max(good)
-    return score
+        words = (word for word in machine["product"] if word.lower() in hardware.product.lower())
+        scores.append(max(map(len, words), default=0))
+    return sum(scores) if all(scores[1:]) else 0
+
+
+def _fit_name(machine: Mapping[str, list[str]], names: set[str]) -> int:
+    name = names.pop() if len(names) == 1 else ""
+    if any(word.lower() in name for word in machine.get("except", ())):
+        return 0
+    return max((len(word) for word in machine["match"] if word.lower() in name), default=0)
+
+
+def _fit_ids(known: Iterable[str], seen: set[str]) -> int:
+    """The least exact of the ids that the GPUs need; 0: one of them fits none."""
+    fits = [max((len(one) for one in known if f"{gpu}:".startswith(f"{one}:")), default=0) for gpu in seen]
+    return min(fits, default=0)
 
 
 def _check_machine(path: Path, machine: object) -> None:
-    keys = ("match", "except", "product")
+    keys = ("match", "except", "product", "pci_ids")
     if not isinstance(machine, dict):
         raise ExpectedWrong(f"{_at(path, 'machine')}: machine: expected a table, got {machine!r:.60}")
     for key, words in machine.items():
@@ -174,6 +192,11 @@ def _check_machine(path: Path, machine: object) -> None:
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise ExpectedWrong(
                 f"{_at(path, key)}: machine.{key}: expected a list of texts, got {words!r:.60}"
+            )
+        if key == "pci_ids" and (odd := [word for word in words if not _PCI_ID.fullmatch(word)]):
+            raise ExpectedWrong(
+                f"{_at(path, key)}: machine.pci_ids: expected vendor:device such as 10de:2330, or"
+                f" vendor:device:subvendor:subdevice, got {odd[0]!r:.60}"
             )
 
 

@@ -42,8 +42,8 @@ def quality(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
         found(
             "gpu.nvlink.degraded",
             subject=gpu.label,
-            message=f"slowest NVLink at {mbps} Mbit/s, expected {wanted}",
-            measured=f"{mbps} Mbit/s",
+            message=f"slowest NVLink at {mbps} MB/s, expected {wanted}",
+            measured=f"{mbps} MB/s",
             threshold=threshold if threshold.value is not None else None,
         )
         for gpu, mbps in speeds

@@ -137,7 +137,7 @@ def _healthy(*, node: str, gpus: int, model: str, seed: str) -> Fleet:
         **dict.fromkeys(
             ("field.161", "field.162", "field.163", "field.230", "field.75", "field.271"), 0
         ),  # NVLink errors, recovery
-        "field.164": 26_562,  # Mbit/s of a link
+        "field.164": 26_562,  # MB/s of a link
         "field.82": 38,  # memory, °C
         "fabric.state": 3,
         "fabric.status": 0,

@@ -5,11 +5,14 @@ Another vendor is one more module that prints GpuFacts, and a row here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.nvml import GpuFacts, read_with
+
+ID_FILES = ("vendor", "device", "subsystem_vendor", "subsystem_device")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +48,29 @@ VENDORS = (
 
 def on_bus(host: Host) -> Mapping[str, int]:
     """Vendor -> GPUs that the PCI bus shows, whether or not a driver answers for them."""
-    counts = {vendor.name: 0 for vendor in VENDORS}
+    return {vendor.name: sum(1 for _ in _devices(host, vendor)) for vendor in VENDORS}
+
+
+def pci_ids(host: Host, vendor: str) -> list[str]:
+    """``vendor:device:subvendor:subdevice`` of each GPU of a vendor on the bus."""
+    (wanted,) = (one for one in VENDORS if one.name == vendor)
+    ids = []
+    for folder in _devices(host, wanted):
+        with contextlib.suppress(ProbeUnavailable):
+            words = [host.read(f"{folder}/{name}").strip().removeprefix("0x") for name in ID_FILES]
+            ids.append(":".join(words))
+    return ids
+
+
+def _devices(host: Host, vendor: Vendor) -> Iterator[str]:
     for path in host.glob("/sys/bus/pci/devices/*/vendor"):
-        try:
-            pci_id = host.read(path).strip()
-            for vendor in VENDORS:
-                if pci_id == vendor.pci_id:
-                    counts[vendor.name] += host.read(path.removesuffix("vendor") + "class").startswith(
-                        vendor.classes
-                    )
-        except ProbeUnavailable:  # a device that leaves the bus while we look is not on it
-            continue
-    return counts
+        # a device that leaves the bus while we look is not on it
+        with contextlib.suppress(ProbeUnavailable):
+            folder = path.removesuffix("/vendor")
+            if host.read(path).strip() == vendor.pci_id and host.read(f"{folder}/class").startswith(
+                vendor.classes
+            ):
+                yield folder
 
 
 def read_gpus(host: Host, seen: Mapping[str, int], *, timeout_s: float) -> GpuFacts:

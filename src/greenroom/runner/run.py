@@ -12,7 +12,7 @@ from greenroom.checks.expectations import Expected, load_expected
 from greenroom.checks.frame import Facts, load_all
 from greenroom.model.results import CheckResult, Report
 from greenroom.model.words import Outcome, Stage
-from greenroom.probes.gpus import on_bus, read_gpus
+from greenroom.probes.gpus import on_bus, pci_ids, read_gpus
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.identity import read_identity
 from greenroom.probes.nvml import GpuFacts
@@ -114,7 +114,10 @@ def longest_s(profile: Profile) -> float:
 
 def _expect(wish: Wish, gpus: GpuFacts, host: Host) -> Expected:
     names = [gpu.name for gpu in gpus.gpus if gpu.name]
-    expected = load_expected(gpu_names=names, product=_product(host), site_file=wish.expected_file)
+    ids = pci_ids(host, gpus.vendor)
+    expected = load_expected(
+        gpu_names=names, product=_product(host), pci_ids=ids, site_file=wish.expected_file
+    )
     if wish.expect_gpus is not None:
         expected = expected.with_value("gpu.count", wish.expect_gpus, source="--expect-gpus")
     return expected

@@ -8,7 +8,7 @@ from healthy import H100
 
 from greenroom import parsers
 from greenroom.checks.docs import pages
-from greenroom.checks.expectations import ExpectedWrong, Hardware, load_expected, pick_model_file
+from greenroom.checks.expectations import ExpectedWrong, load_expected
 from greenroom.checks.frame import load_all
 from greenroom.faults import codes, lookup
 from greenroom.parsers import kernel_faults
@@ -65,23 +65,6 @@ def test_committed_docs_are_the_generated_ones():
     assert on_disk == pages(), "run: greenroom checks --docs docs/checks"
 
 
-@pytest.mark.parametrize(
-    ("names", "file"),
-    [
-        ((H100, H100), "h100.toml"),
-        (("NVIDIA H100 PCIe",), None),
-        (("NVIDIA H200",), "h200.toml"),
-        (("NVIDIA H200 NVL",), None),
-        (("NVIDIA A100-SXM4-40GB",), "a100.toml"),
-        ((H100, "NVIDIA H200"), None),
-        ((), None),
-    ],
-)
-def test_model_file_by_name(names, file):
-    picked = pick_model_file(Hardware(gpu_names=names))
-    assert (picked.name if picked else None) == file
-
-
 def test_site_file_wins(tmp_path):
     site = tmp_path / "site.toml"
     site.write_text('[gpu]\ncount = 4\nnvlinks_min = { value = 6, source = "half a board" }\n')
@@ -100,7 +83,7 @@ def test_site_files_of_a_folder_count_on_the_machines_they_fit(tmp_path):
     for name, product, count, model in (
         (H100, "PowerEdge XE9680", 8, H100),
         (H100, "Other", 4, H100),  # our own file knows the model
-        ("NVIDIA H100 NVL", "PowerEdge XE9680", 4, None),
+        ("NVIDIA H100 NVL", "PowerEdge XE9680", 4, "NVIDIA H100 NVL"),
         ("Other", "PowerEdge XE9680", 4, None),
     ):
         expected = load_expected(gpu_names=[name], product=product, site_file=tmp_path)

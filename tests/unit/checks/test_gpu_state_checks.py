@@ -23,7 +23,7 @@ def without(name, word):
 @pytest.mark.parametrize(
     ("word", "expected", "says"),
     [
-        (NOT_SUPPORTED, expect(), ""),
+        (NOT_SUPPORTED, expect(gpu__must_report=[]), ""),
         (NOT_SUPPORTED, MUST, "gpu2 remap_pending: not supported, though this model reports it"),
         ("NVML error 999: Unknown Error", expect(), "gpu2 remap_pending: NVML error 999: Unknown Error"),
         ("timed out", expect(), "gpu2 remap_pending: timed out"),
