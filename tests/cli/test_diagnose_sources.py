@@ -163,13 +163,16 @@ def test_prose_forced_to_be_a_log_is_no_health(tmp_path, capsys):
     assert "(0 things looked at)" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_large_log_takes_little_memory(tmp_path):
+QUIET = "usb 1-1: new device number {0}, of no meaning at all for anybody"
+OTHER = "job {0} of queue long: step {0} done, nothing here is of any form that we know"
+
+
+@pytest.mark.parametrize("line", [f"[{{0:12.6f}}] {QUIET}", OTHER], ids=["kernel log", "unknown form"])
+def test_a_large_log_takes_little_memory(tmp_path, line):
     path = tmp_path / "large.log"
     with path.open("w") as file:
         for index in range(600_000):
-            file.write(
-                f"[{index:12.6f}] usb 1-1: new device number {index}, of no meaning at all for anybody\n"
-            )
+            file.write(line.format(index) + "\n")
         file.write(GRAVE)
     program = (
         "import sys; from greenroom.cli.main import main; code = main(['diagnose', sys.argv[1], '--json']);"
@@ -181,4 +184,12 @@ def test_a_large_log_takes_little_memory(tmp_path):
     )
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["incidents"][0]["code"] == "gpu.xid.79"
-    assert int(done.stderr) / 1024 < 120  # MiB; the file has 50 MB
+    assert int(done.stderr) / 1024 < 80  # MiB; the file has 50 MB
+
+
+@pytest.mark.parametrize("lines", [20, 20_000])
+def test_trouble_behind_much_else_is_found(tmp_path, capsys, lines):
+    path = tmp_path / "syslog"
+    path.write_text("".join(OTHER.format(index) + "\n" for index in range(lines)) + GRAVE)
+    code, answer = told(capsys, path)
+    assert (code, [one["code"] for one in answer["incidents"]]) == (1, ["gpu.xid.79"])

@@ -14,6 +14,7 @@ import click
 
 from greenroom.checks.frame import load_all
 from greenroom.cli.check_formats import nhc_lines, write_textfile
+from greenroom.cli.site_faults import faults_option
 from greenroom.model.jsonish import to_json
 from greenroom.model.words import Exit, Outcome, Verdict
 from greenroom.probes.host import Host, LocalHost
@@ -53,6 +54,7 @@ NAGIOS_WARNING = (1, "WARNING")
     envvar="GREENROOM_SITE",
     help="TOML file with the site's switches and own checks.",
 )
+@faults_option
 @click.option(
     "--replay", type=click.Path(path_type=Path), help="Check a recording of `greenroom record` instead."
 )

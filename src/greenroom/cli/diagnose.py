@@ -10,6 +10,7 @@ from itertools import chain
 import click
 
 from greenroom.cli.session import json_option, print_json
+from greenroom.cli.site_faults import faults_option
 from greenroom.cli.sources import Source, open_sources
 from greenroom.cli.tables import table
 from greenroom.faults import load
@@ -29,6 +30,7 @@ COLOURS = {Severity.FAIL: "red", Severity.SUSPECT: "yellow", Severity.NOTE: "dim
 @click.command()
 @click.argument("source", default="-")
 @click.option("--kind", default="auto", show_default=True, help="What it is; see --kind list.")
+@faults_option
 @json_option
 def command(source: str, kind: str, as_json: bool) -> int:
     """Read SOURCE - a file, a folder or tar of files, or - for standard input - and say what it means.
@@ -115,7 +117,7 @@ class _Told:
         blocks = self._watched(source.blocks())
         first = next(blocks, "")
         second = next(blocks, "")
-        known = kind if kind != "auto" or not second else recognise(first)
+        known = kind if kind != "auto" or not second else recognise(first) or kernel_text.KIND
         if second and known == kernel_text.KIND and not bug_report.split(first):
             readings = [kernel_text.read_blocks(chain((first, second), blocks))]
         else:

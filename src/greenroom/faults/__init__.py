@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 from greenroom.faults.families import FAMILIES, Catalogue, read
@@ -25,24 +24,34 @@ __all__ = [
     "codes",
     "load",
     "lookup",
+    "overlay",
     "resolve",
 ]
 
 
+_ours = Catalogue()
+_in_force = _ours
+
+
 def load(overrides: Iterable[Path] = ()) -> Catalogue:
-    """The catalogue by code, with the site's files laid over it (CatalogueWrong if one is wrong)."""
+    """The catalogue by code, with the site's files laid over it (CatalogueWrong if one is wrong).
+
+    Without files it is the one in force (`overlay`).
+    """
     paths = tuple(overrides)
-    return Catalogue(read_site(paths, _ours())) if paths else _ours()
+    return Catalogue(read_site(paths, _ours)) if paths else _in_force
 
 
-@cache
-def _ours() -> Catalogue:
-    return Catalogue()
+def overlay(paths: Iterable[Path]) -> None:
+    """From here on `lookup` goes by the site's files, too (CatalogueWrong if one is wrong); none: by ours."""
+    global _in_force  # noqa: PLW0603 - one site a process, said once at its start
+    files = tuple(paths)
+    _in_force = load(files) if files else _ours
 
 
 def lookup(code: str) -> Fault:
     """The fault called ``code``; for one nobody wrote down its parent, else a generic suspect."""
-    return resolve(code, _ours())
+    return resolve(code, _in_force)
 
 
 def resolve(code: str, faults: Mapping[str, Fault]) -> Fault:

@@ -16,7 +16,7 @@ from typing import Protocol, cast
 
 from greenroom import parsers
 from greenroom.model.sightings import Reading
-from greenroom.parsers import bug_report
+from greenroom.parsers import bug_report, kernel_text
 
 SURE_ENOUGH = 0.3
 HEAD_CHARS = 65_536
@@ -69,8 +69,10 @@ def read(text: str, kind: str = "auto") -> Reading:
     """
     known = recognise(text) if kind == "auto" else kind
     if not known:
+        # A log may begin with hours of other things.
+        reading = all_parsers()[kernel_text.KIND].read(text)
         first = text.strip()[:200]
-        return Reading(kind="", not_understood=(first,) if first else ())
+        return reading if reading.sightings else Reading(kind="", not_understood=(first,) if first else ())
     reading = all_parsers()[known].read(text)
     return _beside(text, reading) if kind == "auto" else reading
 
