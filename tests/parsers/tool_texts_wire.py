@@ -132,6 +132,19 @@ ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_
   5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0
 197 Current_Pending_Sector  0x0032   100   100   000    Old_age   Always       -       {}
 """
+SMARTCTL_SAS = """\
+smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)
+=== START OF READ SMART DATA SECTION ===
+SMART Health Status: OK
+Elements in grown defect list: {}
+
+Error counter log:
+           Errors Corrected by           Total   Correction     Gigabytes    Total
+               ECC          rereads/    errors   algorithm      processed    uncorrected
+           fast | delayed   rewrites  corrected  invocations   [10^9 bytes]  errors
+read:          0        0         0         0          0      91234.567           {}
+write:         0        0         0         0          0      12345.678           0
+"""
 SMARTCTL_JSON = {
     "smartctl": {"version": [7, 3], "exit_status": 0},
     "device": {"name": "/dev/nvme1"},

@@ -120,8 +120,6 @@ def smart(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
     names = _local_drives(host)
     if not names:
         return NotApplicable("no NVMe drive is here")
-    from greenroom.parsers.smart_state import find_flaws  # noqa: PLC0415 - only where there is a drive
-
     looked: Json = {}
     findings: list[Finding] = []
     silent = []
@@ -140,16 +138,64 @@ def smart(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
             "media_errors": state.media_errors,
             "critical_warning": state.critical_warning,
         }
-        for code, reading in find_flaws(state):
-            value = getattr(state, reading, None)
-            evidence = (state.evidence.get(reading, ""),)
-            message = f"{reading} is {value}"
-            findings.append(
-                found(code, subject=name, message=message, measured=str(value), evidence=evidence)
-            )
+        findings += _flaws(name, state)
     if silent and not findings:
         raise ProbeUnavailable(f"no SMART readings of {', '.join(silent)}")
     return Looked(looked={"drives": len(looked), **looked}, findings=tuple(findings))
+
+
+@check(
+    "disk.smart",
+    needs={"smartctl"},
+    cost_s=0.5,
+    detects={
+        "smart.failed",
+        *(f"smart.sectors.{kind}" for kind in ("reallocated", "pending", "uncorrectable")),
+        "smart.sectors.reported_uncorrectable",
+    },
+    stage=Stage.WARN,
+    profiles=WITH_LOAD,
+)
+def disks(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
+    """No SATA or SAS drive says that it fails or has lost sectors. Reads only.
+
+    Drives behind a RAID controller are not seen, and virtual ones that keep no readings are passed over.
+    """
+    names = sorted(path.split("/")[-1] for path in host.glob("/sys/block/sd*"))
+    if not names:
+        return NotApplicable("no SATA or SAS drive is here")
+    from greenroom.parsers.smartctl import parse_smartctl  # noqa: PLC0415 - only where there is a drive
+
+    looked: Json = {}
+    findings: list[Finding] = []
+    silent = []
+    for name in names:
+        ran = run_if_installed(host, ["smartctl", "-j", "-a", f"/dev/{name}"], timeout_s=TOOL_TIMEOUT_S)
+        if ran is None:
+            return NotApplicable("smartctl is not installed")
+        state = parse_smartctl(ran.stdout)
+        if state.known:
+            looked[name] = {"passed": state.passed, **state.sectors}
+            findings += _flaws(name, state)
+        elif state.supported:
+            silent.append(name)
+    if silent and not findings:
+        raise ProbeUnavailable(f"no SMART readings of {', '.join(silent)}")
+    if not looked:
+        return NotApplicable("no drive here keeps SMART readings")
+    return Looked(looked={"drives": len(looked), **looked}, findings=tuple(findings))
+
+
+def _flaws(name: str, state: Smart) -> list[Finding]:
+    from greenroom.parsers.smart_state import find_flaws  # noqa: PLC0415 - only where there is a drive
+
+    findings = []
+    for code, reading in find_flaws(state):
+        value = state.sectors.get(reading, getattr(state, reading, None))
+        message = f"{reading} is below its threshold" if value is None else f"{reading} is {value}"
+        evidence = (state.evidence.get(reading, ""),)
+        findings.append(found(code, subject=name, message=message, measured=str(value), evidence=evidence))
+    return findings
 
 
 def _ask(host: Host, name: str) -> Smart | None:

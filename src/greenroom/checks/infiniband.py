@@ -70,13 +70,15 @@ def ports(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG0
 
 
 def _read_port(host: Host, name: str) -> Json:
-    rate = _RATE.match(_text(host, name, "rate"))
+    # What a port without a link shows is nothing of this machine: it must not be learnt from it.
+    state, physical = _word(host, name, "state"), _word(host, name, "phys_state")
+    rate = _RATE.match(_text(host, name, "rate")) if state == "ACTIVE" else None
     return {
-        "state": _word(host, name, "state"),
-        "physical": _word(host, name, "phys_state"),
+        "state": state,
+        "physical": physical,
         "rate_gbps": float(rate["gbps"]) if rate else None,
         "lanes": int(rate["lanes"]) if rate and rate["lanes"] else None,
-        "layer": _text(host, name, "link_layer"),
+        "layer": _text(host, name, "link_layer") if state == "ACTIVE" or physical == "LinkUp" else None,
         "sm_lid": _text(host, name, "sm_lid"),
     }
 

@@ -10,7 +10,7 @@ from greenroom.checks.gpus import no_gpus
 from greenroom.checks.incidents import findings_of
 from greenroom.faults import lookup
 from greenroom.faults.fault import Clears
-from greenroom.model.results import Finding
+from greenroom.model.results import Finding, Json
 from greenroom.model.sightings import Sighting
 from greenroom.model.words import Stage
 from greenroom.parsers import kernel_faults
@@ -24,6 +24,15 @@ LAST_XID = 173
 CODES = {f"gpu.xid.{number}" for number in range(1, LAST_XID + 1)} | {
     f"gpu.recovery.{what}" for what in ("reset", "reboot", "drain", "other")
 }
+# Family "sxid", spelled out likewise: the first and the last number of each run of numbers.
+SXIDS = (
+    (10001, 10005), (11001, 11001), (11004, 11004), (11009, 11009), (11012, 11013), (11018, 11023),
+    (12001, 12002), (12020, 12028), (12030, 12032), (14017, 14017), (15001, 15001), (15006, 15006),
+    (15008, 15013), (19047, 19049), (19054, 19071), (19084, 19084), (20001, 20001), (20009, 20009),
+    (20012, 20012), (20034, 20034), (22003, 22003), (22011, 22013), (23001, 23017), (24001, 24007),
+    (28002, 28002),
+)  # fmt: skip
+SWITCH_CODES = {f"nvswitch.sxid.{number}" for first, last in SXIDS for number in range(first, last + 1)}
 HOST_CODES = {rule.code for rule in kernel_faults.RULES} - {"pcie.aer"} | {
     f"pcie.aer.{kind}" for kind in ("corrected", "nonfatal", "fatal")
 }
@@ -65,6 +74,27 @@ def _is_past(seen: Xid, facts: Facts, booted_at: float) -> bool:
     return lookup(f"gpu.xid.{seen.code}").clears not in OUTLAST_RESET
 
 
+@check(
+    "kernel_log.nvswitch",
+    needs={KMSG},
+    cost_s=0.05,
+    detects=SWITCH_CODES,
+    expects={"gpu.count"},
+    vendors={"nvidia"},
+)
+def nvswitch(facts: Facts, host: Host, expected: Expected) -> Answer:
+    """No SXid (error report of the NVSwitch driver) of a broken link or switch since the last admission.
+
+    The word Fatal or Non-fatal in the line outranks our table. Those of one switch are one finding a code.
+    """
+    if reason := no_gpus(facts, expected):
+        return reason
+    looked, new = _new_records(facts, host)
+    telling = [record for record in new if "SXid" in record.text]
+    looked["sxids"] = len(telling)
+    return Looked(looked=looked, findings=_fold(telling, switches=True) if telling else ())
+
+
 @check("kernel_log.host", needs={KMSG}, cost_s=0.1, detects=HOST_CODES, stage=Stage.WARN)
 def host_faults(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG001
     """The kernel has told of no broken hardware beside the GPUs since the last admission.
@@ -72,15 +102,18 @@ def host_faults(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa
     Memory and processors (EDAC, machine checks), PCI Express, drives, adapters, file systems, hangs.
     Lines that follow from one another are one finding.
     """
+    looked, new = _new_records(facts, host)
+    telling = [record for record in new if any(True for _ in kernel_faults.find(record.text))]
+    return Looked(looked=looked, findings=_fold(telling, switches=False) if telling else ())
+
+
+def _new_records(facts: Facts, host: Host) -> tuple[Json, list[Record]]:
+    """What was looked at, and the records since the last admission."""
     records, booted_at = _read_log(facts, host)
     since_s = max(0.0, facts.since - booted_at)
     # A line without a time may be new: it counts.
     new = [record for record in records if record.uptime_s is None or record.uptime_s >= since_s]
-    telling = [record for record in new if any(True for _ in kernel_faults.find(record.text))]
-    return Looked(
-        looked={"records": len(records), "new": len(new), "since_uptime_s": round(since_s, 1)},
-        findings=_of_host(telling) if telling else (),
-    )
+    return {"records": len(records), "new": len(new), "since_uptime_s": round(since_s, 1)}, new
 
 
 def _read_log(facts: Facts, host: Host) -> tuple[list[Record], float]:
@@ -91,13 +124,15 @@ def _read_log(facts: Facts, host: Host) -> tuple[list[Record], float]:
     return records, _boot_time(host) if facts.since or facts.reset_at else 0.0
 
 
-def _of_host(records: Iterable[Record]) -> tuple[Finding, ...]:
-    """The reports of the NVIDIA driver are for kernel_log.xid."""
+def _fold(records: Iterable[Record], *, switches: bool) -> tuple[Finding, ...]:
+    """The reports of the switches' driver, or all others but those that are for kernel_log.xid."""
     from greenroom.parsers import kernel_text  # noqa: PLC0415 - only where there is something to fold
 
     lines = (f"kernel: [{record.uptime_s or 0.0:.6f}] {' '.join(record.text.split())}" for record in records)
-    seen = kernel_text.read("\n".join(lines)).sightings
-    return findings_of((one for one in seen if one.code not in CODES), source="in the kernel log")
+    seen = [one for one in kernel_text.read("\n".join(lines)).sightings if one.code not in CODES]
+    return findings_of(
+        (one for one in seen if one.code.startswith("nvswitch.") == switches), source="in the kernel log"
+    )
 
 
 def _findings(xids: Iterable[Xid], names: dict[str, str], driver_version: str) -> tuple[Finding, ...]:

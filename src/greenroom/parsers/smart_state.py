@@ -30,9 +30,11 @@ class Smart:
     error_log_entries: int | None = None
     """Usually above 0: it counts commands the drive does not know."""
     sectors: dict[str, int] = field(default_factory=dict)
-    """ATA: reallocated, pending, uncorrectable sectors."""
+    """ATA and SAS: reallocated, pending, uncorrectable sectors."""
     failing_now: list[str] = field(default_factory=list)
     """ATA attributes below their threshold."""
+    supported: bool = True
+    """False: the drive says that it keeps no SMART readings (a virtual one)."""
     line: int = 0
     evidence: dict[str, str] = field(default_factory=dict)
 

@@ -17,6 +17,10 @@ _ATTRIBUTE = re.compile(
     r"^\s*(?P<id>\d{1,3}) (?P<name>[\w-]{3,40})\s+0x[0-9a-fA-F]{4}\s+\d+\s+\d+\s+\S+\s+\S+\s+\S+\s+"
     r"(?P<failed>\S+)\s+(?P<raw>\d+)"
 )
+_SCSI = re.compile(
+    r"^Elements in grown defect list: {1,4}(?P<defects>\d{1,9})\s*$|"
+    r"^(?:read|write|verify):(?: {1,20}[\d.]{1,20}){6} {1,20}(?P<errors>\d{1,9})\s*$"
+)
 _COMMAND = re.compile(r"smartctl .{0,80}?(/dev/[\w/-]{2,40})")
 _NAMES = {
     "critical_warning": "critical_warning",
@@ -58,6 +62,7 @@ def _from_json(data: dict[str, object]) -> Smart:
     smart.model = str(data.get("model_name", ""))
     passed = mapping(data.get("smart_status")).get("passed")
     smart.passed = passed if isinstance(passed, bool) else None
+    smart.supported = mapping(data.get("smart_support")).get("available") is not False
     for name, value in mapping(data.get("nvme_smart_health_information_log")).items():
         _take(smart, name, value, 0, f"{name}: {value}")
     for item in sequence(mapping(data.get("ata_smart_attributes")).get("table"))[:300]:
@@ -66,7 +71,24 @@ def _from_json(data: dict[str, object]) -> Smart:
         _attribute(
             smart, integer(row.get("id")) or 0, str(row.get("name", "")), str(row.get("when_failed", "")), raw
         )
+    _take_scsi(smart, data)
     return smart
+
+
+def _take_scsi(smart: Smart, data: dict[str, object]) -> None:
+    """SAS: defects that came after the making, and errors that reading or writing could not correct."""
+    found = {"reallocated": integer(data.get("scsi_grown_defect_list"))}
+    logs = mapping(data.get("scsi_error_counter_log"))
+    errors = [
+        count
+        for log in ("read", "write", "verify")
+        if (count := integer(mapping(logs.get(log)).get("total_uncorrected_errors"))) is not None
+    ]
+    found["uncorrectable"] = sum(errors) if errors else None
+    for name, count in found.items():
+        if count is not None:
+            smart.sectors[name] = count
+            smart.evidence[name] = f"{name}: {count}"
 
 
 def _from_text(text: str) -> Smart:
@@ -78,6 +100,10 @@ def _from_text(text: str) -> Smart:
         elif found := _ATTRIBUTE.match(line):
             failed = "now" if found["failed"] == "FAILING_NOW" else ""
             _attribute(smart, int(found["id"]), found["name"], failed, integer(found["raw"]), line)
+        elif found := _SCSI.match(line):
+            name = "reallocated" if found["defects"] else "uncorrectable"
+            smart.sectors[name] = smart.sectors.get(name, 0) + int(found["defects"] or found["errors"])
+            smart.evidence[name] = line
         elif found := _FIELD.match(line):
             if found["name"] in {"Model Number", "Device Model"}:
                 smart.model = found["value"]

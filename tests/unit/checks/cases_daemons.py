@@ -11,7 +11,7 @@ from cases_network import host
 from cases_storage import ran
 from healthy import expect
 
-from greenroom.checks.kernel_log import LAST_XID
+from greenroom.checks.kernel_log import LAST_XID, SWITCH_CODES
 from greenroom.probes.recorded import RecordedHost
 
 CONTAINERD = {"/run/containerd/containerd.sock": ""}
@@ -124,6 +124,7 @@ DRIVERS = _lines() | {
     f"{AMD} {{1}}[Hardware Error]: Accelerator Check Architecture events logged": "gpu.amd.aca",
     f"{AMD} GPU reset(2) failed": "gpu.amd.reset_failed",
 }
+SXID = "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): {}, Non-fatal, Link 32 reports an error"
 XID = "NVRM: Xid (PCI:0000:1a:00): {}, pid=1, name=x, something"
 ASKED = "NVRM: Xid (PCI:0000:1a:00): 154, GPU recovery action changed from 0x0 (None) to 0x{} (x)"
 RECOVERY = {"reset": 1, "reboot": 2, "drain": 4, "other": 5}
@@ -169,6 +170,12 @@ CASES = [
     *(
         bad("kernel_log.host", code, f"{code} in line {index}", host=log(line))
         for index, (line, code) in enumerate(DRIVERS.items())
+    ),
+    good("kernel_log.nvswitch", "no SXid", host=log("nvidia-nvswitch3: using MSI")),
+    good("kernel_log.nvswitch", "before the admission", host=log(SXID.format(12028)), since=NOW),
+    *(
+        bad("kernel_log.nvswitch", code, code, host=log(SXID.format(code.rpartition(".")[2])))
+        for code in sorted(SWITCH_CODES)
     ),
     good("kernel_log.xid", "no Xid", host=log("NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.124.06")),
     good("kernel_log.xid", "before the admission", host=log(XID.format(79)), since=NOW),

@@ -49,6 +49,25 @@ SMARTCTL = json.dumps(
         "nvme_smart_health_information_log": {"critical_warning": 0, "percentage_used": 3, "media_errors": 0},
     }
 )
+
+
+def sata(*tables, **changes):
+    """One drive an ATA attribute table (id -> raw value); smartctl's JSON of each."""
+    files, commands = {}, {}
+    for letter, table in zip("ab", tables, strict=False):
+        rows = [
+            {"id": number, "name": f"attribute {number}", "raw": {"value": raw}}
+            for number, raw in table.items()
+        ]
+        told = {"smart_status": {"passed": True}, "ata_smart_attributes": {"table": rows}} | changes
+        files[f"/sys/block/sd{letter}/size"] = "1875385008\n"
+        commands[f"smartctl -j -a /dev/sd{letter}"] = json.dumps(told)
+    return RecordedHost(files=files, commands=commands)
+
+
+ATA = {5: 0, 187: 0, 197: 0, 198: 0}
+KINDS = {5: "reallocated", 187: "reported_uncorrectable", 197: "pending", 198: "uncorrectable"}
+SAS = {"scsi_grown_defect_list": 0, "scsi_error_counter_log": {"read": {"total_uncorrected_errors": 0}}}
 WARNINGS = {
     "spare": 1, "temperature": 2, "reliability": 4, "read_only": 8, "backup": 16, "pmr_read_only": 32,
 }  # fmt: skip
@@ -126,6 +145,19 @@ CASES = [
         "smartctl alone is installed",
         host=RecordedHost(files=drive("nvme0"), commands={"smartctl -j -a /dev/nvme0": SMARTCTL}),
     ),
+    good("disk.smart", "two SATA drives", host=sata(ATA, ATA)),
+    good("disk.smart", "a SAS drive", host=sata({}, **SAS)),
+    *(
+        bad("disk.smart", f"smart.sectors.{kind}", f"{kind} sectors", host=sata(ATA, ATA | {number: 8}))
+        for number, kind in KINDS.items()
+    ),
+    bad(
+        "disk.smart",
+        "smart.sectors.reallocated",
+        "SAS: grown defects",
+        host=sata({}, **(SAS | {"scsi_grown_defect_list": 3})),
+    ),
+    bad("disk.smart", "smart.failed", "the second says so", host=sata(ATA, smart_status={"passed": False})),
     good("filesystem.free", "half full", host=mounted(), expected=TMP),
     bad("filesystem.free", "host.fs.full", "no space", host=mounted(tmp=room(free=0.01)), expected=TMP),
     bad("filesystem.free", "host.fs.full", "no inodes", host=mounted(tmp=room(inodes=0.01)), expected=TMP),

@@ -23,14 +23,14 @@ def test_no_gpu_and_none_expected_is_skipped(name):
         assert isinstance(ask(name, facts=facts, expected=expect(gpu__count=0), host=HOST), NotApplicable)
 
 
-@pytest.mark.parametrize("name", [name for name in GPU_CHECKS if name != "kernel_log.xid"])
+@pytest.mark.parametrize("name", [name for name in GPU_CHECKS if not name.startswith("kernel_log.")])
 @pytest.mark.parametrize("driver", [Driver.HUNG, Driver.FAILED, Driver.BINDING_MISSING])
 def test_a_driver_that_cannot_be_asked_is_neither_pass_nor_fail(name, driver):
     with pytest.raises(ProbeUnavailable, match="why"):
         ask(name, facts=gpus(driver=driver, message="why"))
 
 
-@pytest.mark.parametrize("name", [name for name in GPU_CHECKS if name != "kernel_log.xid"])
+@pytest.mark.parametrize("name", [name for name in GPU_CHECKS if not name.startswith("kernel_log.")])
 def test_zero_gpus_where_some_are_expected_never_pass(name):
     try:
         answer = ask(name, facts=gpus(count=0))
@@ -107,6 +107,21 @@ def test_xid_names_the_gpu_and_counts_an_incident_once():
 
 def test_the_xid_check_finds_the_family_of_the_catalogue():
     assert load_all()["kernel_log.xid"].detects == faults.codes("xid")
+
+
+def test_the_nvswitch_check_finds_the_family_of_the_catalogue():
+    assert load_all()["kernel_log.nvswitch"].detects == faults.codes("sxid")
+
+
+def test_the_word_of_the_switch_driver_decides_and_an_unknown_sxid_is_a_suspect():
+    line = "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): {}, Link 32 egress crc error".format
+    answer = ask(
+        "kernel_log.nvswitch", host=kmsg(line("12028, Non-fatal"), line("12028, Fatal"), line("99999, "))
+    )
+    severities = {(one.code, str(one.severity)) for one in answer.findings}
+    assert ("nvswitch.sxid.12028", "fail") in severities
+    assert ("nvswitch.sxid.99999", "suspect") in severities
+    assert codes(ask("kernel_log.host", host=kmsg(line("12028, Fatal")))) == []
 
 
 def test_user_xids_are_notes_and_do_not_fail():

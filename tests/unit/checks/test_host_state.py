@@ -86,3 +86,16 @@ def test_names_of_processes_may_hold_anything():
     files = stat(7, "D", name="a) b (c") | stat(8, "S")
     answer = ask("processes.stuck", host=host(files), expected=expect(processes__uninterruptible_max=0))
     assert answer.findings[0].message == "1 processes, e.g. a) b (c (pid 7)"
+
+
+def test_a_port_without_a_link_tells_nothing_that_could_be_learnt():
+    port = "/sys/class/infiniband/mlx5_1/ports/1"
+    down = {
+        "state": "1: DOWN",
+        "phys_state": "3: Disabled",
+        "rate": "40 Gb/sec (4X QDR)",
+        "link_layer": "Ethernet",
+    }
+    there = host({f"{port}/{name}": text for name, text in down.items()})
+    row = ask("infiniband.ports", host=there).looked["mlx5_1/1"]
+    assert (row["rate_gbps"], row["lanes"], row["layer"]) == (None, None, None)

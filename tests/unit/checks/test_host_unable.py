@@ -332,3 +332,18 @@ def test_what_nobody_expects_is_told_all_the_same(check, machine, looked):
     answer = ask(check, host=machine)
     assert isinstance(answer, NotApplicable)
     assert answer.looked == looked
+
+
+DISK = {"/sys/block/sda/size": "1\n"}
+UNSUPPORTED = '{"smart_support": {"available": false}}'
+REFUSED = '{"smartctl": {"exit_status": 2, "messages": [{"string": "Permission denied"}]}}'
+
+
+def test_drives_without_smart_readings():
+    assert isinstance(ask("disk.smart", host=host({})), NotApplicable)
+    assert isinstance(ask("disk.smart", host=host(DISK)), NotApplicable)  # no smartctl
+    virtual = RecordedHost(files=DISK, commands={"smartctl -j -a /dev/sda": UNSUPPORTED})
+    assert isinstance(ask("disk.smart", host=virtual), NotApplicable)
+    silent = RecordedHost(files=DISK, commands={"smartctl -j -a /dev/sda": REFUSED})
+    with pytest.raises(ProbeUnavailable, match="no SMART readings of sda"):
+        ask("disk.smart", host=silent)
