@@ -5,7 +5,7 @@ set -eu
 
 packages="python3 python3-venv ca-certificates gcc libc6-dev \
 munge slurm-client slurmctld slurmd slurm-wlm-basic-plugins \
-stress-ng fio iperf3 iproute2 procps util-linux"
+stress-ng fio iperf3 iproute2 procps util-linux curl openssl"
 
 missing=""
 for package in $packages; do

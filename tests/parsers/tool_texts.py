@@ -78,6 +78,7 @@ from tool_texts_wire import (
     ip_link,
     nccl_json,
     nvbw_json,
+    redfish_power,
     smartctl_json,
 )
 
@@ -198,6 +199,7 @@ GOOD = [
     ("smartctl", SMARTCTL_ATA.format(0)),
     ("smartctl", SMARTCTL_SAS.format(0, 0)),
     ("smartctl", smartctl_json()),
+    ("redfish", redfish_power()),
     ("nccl-tests", NCCL_OLD.format("2e-07")),
     ("nccl-tests-json", nccl_json()),
     ("nccl-log", NCCL_LOG.format("")),
@@ -296,6 +298,7 @@ BAD = [
     ("smartctl", SMARTCTL_SAS.format(7, 0), "smart.sectors.reallocated", "", "grown defect"),
     ("smartctl", SMARTCTL_SAS.format(0, 2), "smart.sectors.uncorrectable", "", "read:"),
     ("smartctl", smartctl_json(media_errors=4), "nvme.media_errors", "nvme1", ""),
+    ("redfish", redfish_power("Warning"), "host.power.supply", "PSU2", ""),
     ("nccl-tests", NCCL_OLD.format("3e+00"), "nccl.wrong", "", "3e+00"),
     ("nccl-tests", NCCL_OLD.format("2e-07").replace("0 OK", "248 FAILED"), "nccl.wrong", "", "248"),
     ("nccl-tests", NCCL_FAILED, "nccl.failed", "", "Test NCCL"),

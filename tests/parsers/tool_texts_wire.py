@@ -283,3 +283,18 @@ CPU1 Temp        | {}     | degrees C  | {}    | 0.000     | 0.000     | 0.000  
 FAN1             | 9100.000   | RPM        | ok    | 300.000   | 500.000   | 700.000   | 25300.000 | 25400.000 | 25500.000
 PS1 Status       | 0x1        | discrete   | 0x0100| na        | na        | na        | na        | na        | na
 """
+
+
+def redfish_power(health="OK"):
+    supplies = [
+        {"@odata.id": f"/redfish/v1/Chassis/1/Power#/PowerSupplies/{index}", "Name": f"PSU{index + 1}",
+         "LineInputVoltage": 230, "Status": {"State": "Enabled", "Health": one}}
+        for index, one in enumerate(("OK", health))
+    ]  # fmt: skip
+    power = {
+        "@odata.type": "#Power.v1_7_0.Power",
+        "@odata.id": "/redfish/v1/Chassis/1/Power",
+        "Name": "Power",
+        "PowerSupplies": supplies,
+    }
+    return json.dumps(power, indent=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from greenroom.checks.expectations import Expected
@@ -66,23 +67,10 @@ def events(facts: Facts, host: Host, expected: Expected) -> Answer:
     from greenroom.parsers import ipmi_sel  # noqa: PLC0415 - only where there is a controller
 
     told = list(ipmi_sel.parse_events(listed))
-    since = (facts.since or _boot_time(host)) - CLOCK_S
+    since = (facts.since or boot_time(host)) - CLOCK_S
     undated = sum(1 for event in told if event.at is None)
     new = [event for event in ipmi_sel.standing(told) if event.at is not None and event.at >= since]
-    by_kind: dict[tuple[str, str], list[Event]] = {}
-    for event in new:
-        if event.code:
-            by_kind.setdefault((event.code, event.sensor), []).append(event)
-    findings = [
-        found(
-            code,
-            subject=sensor,
-            message=f"the controller's log, {len(seen)} times: {seen[-1].event}",
-            measured=str(len(seen)),
-            evidence=tuple(event.text for event in seen[-3:]),
-        )
-        for (code, sensor), seen in by_kind.items()
-    ]
+    findings = event_findings(new)
     info = host.run([*TOOL, "sel", "info"], timeout_s=TOOL_TIMEOUT_S)
     match = _USED.search(info.stdout)
     if not match:
@@ -144,6 +132,24 @@ def sensors(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: AR
     )
 
 
+def event_findings(events: Iterable[Event], *, otherwise: str = "") -> list[Finding]:
+    """One for each fault and sensor. ``otherwise``: the fault of an event that no rule knows."""
+    by_kind: dict[tuple[str, str], list[Event]] = {}
+    for event in events:
+        if code := event.code or otherwise:
+            by_kind.setdefault((code, event.sensor), []).append(event)
+    return [
+        found(
+            code,
+            subject=sensor,
+            message=f"the controller's log, {len(seen)} times: {seen[-1].event}",
+            measured=str(len(seen)),
+            evidence=tuple(event.text for event in seen[-3:]),
+        )
+        for (code, sensor), seen in by_kind.items()
+    ]
+
+
 def _no_controller(host: Host, expected: Expected) -> NotApplicable | None:
     """Looked for before a tool is started that would wait for one."""
     if any(host.exists(path) for path in DEVICES):
@@ -164,6 +170,6 @@ def _ask(host: Host, argv: list[str], expected: Expected) -> str | NotApplicable
     return ran.stdout
 
 
-def _boot_time(host: Host) -> float:
+def boot_time(host: Host) -> float:
     """Unix time of the boot, s (proc(5), uptime)."""
     return host.now() - float(host.read("/proc/uptime").split()[0])
