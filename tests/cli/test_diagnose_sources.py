@@ -156,11 +156,21 @@ def test_what_two_hosts_tell_is_two_incidents(tmp_path, capsys):
     assert "node2" in shown
 
 
+def test_what_differs_by_nothing_but_the_device_is_one_line(tmp_path, capsys):
+    path = tmp_path / "sinfo"
+    path.write_text(
+        "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ngpu up 1-00:00:00 12 drng@ c[001-012]\n"
+    )
+    assert len(told(capsys, path)[1]["incidents"]) == 12
+    main(["diagnose", str(path)])
+    assert "c[001-012] (12)" in capsys.readouterr().out
+
+
 def test_prose_forced_to_be_a_log_is_no_health(tmp_path, capsys):
     path = tmp_path / "words"
     path.write_text("To whom it may concern.\nAll is well here.\nYours\n")
     main(["diagnose", "--kind", "kernel-log", str(path)])
-    assert "(0 things looked at)" in " ".join(capsys.readouterr().out.split())
+    assert "nothing in it tells whether something is wrong" in " ".join(capsys.readouterr().out.split())
 
 
 QUIET = "usb 1-1: new device number {0}, of no meaning at all for anybody"

@@ -174,6 +174,19 @@ TROUBLE = [
     # load balancers
     ('https 2024-03-05T03:12:44.123456Z app/llm/0123456789abcdef 10.1.2.3:4711 10.2.3.4:8000 0.001 8.123 -1 502 - 812 277 "POST https://llm.example:443/v1/chat/completions HTTP/1.1" "curl/8" - -', "lb.balancer.502", "application", "suspect", "10.2.3.4:8000"),
     ('2024-03-05T03:12:44.123456Z lb-x 10.1.2.3:4711 10.2.3.4:80 0.0001 0.001 0.0001 500 500 566 326 "POST http://lb.example:80/ HTTP/1.1" "curl/8" - -', "lb.target.500", "application", "suspect", "10.2.3.4:80"),
+    # Slurm, in the journal and on a terminal
+    ("May 23 12:49:52 mgmt1.int.example.net slurmctld[80708]: slurmctld: error: Setting node nodegpu1 state to INVAL with reason:gres/gpu count reported lower than configured (3 < 4)\nMay 23 12:49:52 mgmt1.int.example.net slurmctld[80708]: slurmctld: drain_nodes: node nodegpu1 state set to DRAIN", "slurm.node.gres_missing", "node", "fail", "nodegpu1"),
+    ("srun: error: Node failure on gpu03", "slurm.job.node_fail", "node", "suspect", "gpu03"),
+    ("srun: error: gpu03: task 12: Segmentation fault (core dumped)", "slurm.job.failed", "application", "note", "gpu03"),
+    ("slurmstepd: error: *** JOB 123 ON gpu03 CANCELLED AT 2026-11-30T10:00:00 DUE TO TIME LIMIT ***", "slurm.job.timeout", "application", "note", "gpu03"),
+    ("[2026-11-30T10:00:00.123] update_node: node gpu03 reason set to: NHC: check_fs_mount: /scratch not mounted\n[2026-11-30T10:00:00.124] update_node: node gpu03 state set to DRAINED", "slurm.node.health_check", "node", "suspect", "gpu03"),
+    # A colleague's words
+    ("GPU 3 has Xid 79", "gpu.xid.79", "gpu", "fail", "gpu:3"),
+    ("we saw xid 48 on gpu-node-17 GPU 2 last night", "gpu.xid.48", "gpu", "fail", "gpu:2"),
+    ("Node gpu-12: SXid 20034 fatal on NVSwitch 2", "nvswitch.sxid.20034", "fabric", "fail", ""),
+    ("Got completion from peer 10.0.0.4<36315> with status=12 opcode=0 len=0 vendor err 129 (Send) hca mlx5_4", "nccl.ib.completion", "link", "suspect", "mlx5_4/1"),
+    ("hsa api call failure at: /src/rocminfo/rocminfo.cc:1219 Call returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.", "app.cuda.none", "unknown", "suspect", ""),
+    ("[127033.279661] amdgpu 0000:c5:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=2662395, emitted seq=2662397\n[127037.563935] amdgpu 0000:c5:00.0: amdgpu: MES failed to respond to msg=REMOVE_QUEUE", "gpu.amd.hang", "gpu", "suspect", "0000:c5:00"),
 ]  # fmt: skip
 """(text, code or the beginning of it, scope, severity - empty: any but a note -, device - empty: any)."""
 HARMLESS = [
@@ -222,6 +235,8 @@ HARMLESS = [
     "GPU 0: OK\nGPU 1: OK",
     "link mlx5_7/1 subnet_prefix fe80:0000:0000:0000 lid 3403 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP",
     "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens1",
+    "Jan 05 14:45:28 node8 nv-fabricmanager[1120]: Successfully configured all the available NVSwitches to route GPU NVLink traffic.",
+    "is Xid 31 a fault of the hardware?",
     "  1c | 05/19/2024 | 19:58:01 | Power Supply #0x51 | Power Supply AC lost | Deasserted",
     "  1d | 05/19/2024 | 19:58:01 | System Event #0x83 | Timestamp Clock Sync | Asserted",
     "[    1.234567] mlx5_core 0000:ca:00.0: mlx5_pcie_event:301:(pid 812): PCIe slot advertised sufficient power (75W).",

@@ -18,11 +18,13 @@ from greenroom.model.sightings import Incident, Sighting
 from greenroom.model.words import Exit, Severity
 from greenroom.parsers import bug_report, kernel_text
 from greenroom.parsers.driver_version import find_branch
+from greenroom.parsers.hostlist import compress, is_name
 from greenroom.parsers.registry import all_parsers, read_all, recognise
 from greenroom.policy.incidents import fold
 
 SCHEMA = 1
 MAX_PUZZLES = 200
+MAX_DEVICES = 8
 WEIGHT = {Severity.FAIL: 0, Severity.SUSPECT: 1, Severity.NOTE: 2}
 COLOURS = {Severity.FAIL: "red", Severity.SUSPECT: "yellow", Severity.NOTE: "dim"}
 
@@ -63,12 +65,30 @@ def _host(incident: Incident) -> str:
     return str(incident.detail.get("host") or "")
 
 
+def _alike(incidents: list[Incident]) -> list[list[Incident]]:
+    """Those that differ by nothing but their device, together: a table of sixty drained nodes is one line."""
+    groups: dict[tuple[object, ...], list[Incident]] = {}
+    for one in incidents:
+        groups.setdefault((_host(one), one.code, one.severity, one.count, one.first, one.reason), []).append(
+            one
+        )
+    return list(groups.values())
+
+
+def _devices(alike: list[Incident]) -> str:
+    devices = list(dict.fromkeys(one.device or "-" for one in alike))
+    if len(devices) > MAX_DEVICES and all(is_name(device) for device in devices):
+        return f"{compress(devices)} ({len(devices)})"
+    more = f", and {len(devices) - MAX_DEVICES} more" if len(devices) > MAX_DEVICES else ""
+    return ", ".join(devices[:MAX_DEVICES]) + more
+
+
 def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healthy: int) -> None:
     hosts = len({_host(one) for one in incidents} - {""}) > 1
     rows = [
         (
-            *([_host(one) or "-"] if hosts else []),
-            one.device or "-",
+            *([_host(ones[0]) or "-"] if hosts else []),
+            _devices(ones),
             one.code,
             one.scope.value,
             f"[{COLOURS[one.severity]}]{one.severity.value}[/]",
@@ -77,10 +97,13 @@ def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healt
             one.first,
             one.reason,
         )
-        for one in incidents
+        for ones in _alike(incidents)
+        for one in ones[:1]
     ]
     empty = (
         f"nothing wrong is told by {', '.join(kinds)} ({healthy} things looked at)"
+        if kinds and healthy
+        else f"{', '.join(kinds)}: nothing in it tells whether something is wrong"
         if kinds
         else "not understood"
     )

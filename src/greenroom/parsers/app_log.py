@@ -50,7 +50,7 @@ RULES = (
     _rule("fabric.state", r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|cudaErrorSystemNotReady|\bError 802\b"),
     _rule("gpu.driver.mismatch", r"unsupported display driver / cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|\bError 803\b"),
     _rule("app.cuda.busy", r"CUDA-capable device\(s\) is/are busy or unavailable|all CUDA-capable devices are busy|CUDA_ERROR_DEVICE_UNAVAILABLE"),
-    _rule("app.cuda.none", r"No CUDA GPUs are available|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No HIP GPUs are available"),
+    _rule("app.cuda.none", r"No CUDA GPUs are available|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No HIP GPUs are available|hipErrorNoDevice|hsa api call failure|HSA_STATUS_ERROR_OUT_OF_RESOURCES"),
     _rule("app.cuda.launch", r"(?:CUDA|cuda|hip|HIP).{0,80}(?:unspecified launch failure|launch timed out)|CUDA_ERROR_LAUNCH_(?:FAILED|TIMEOUT)|cudaErrorLaunch(?:Failure|Timeout)"),
     _rule("app.cuda.unknown", r"(?:CUDA|hip)(?: error)?:? unknown error|CUDA_ERROR_UNKNOWN|cudaErrorUnknown|CUDA driver initialization failed|cuInit\(?\)?.{0,40}(?:failed|999)"),
     _rule("app.cuda.unknown", r"HW Exception by GPU node-\d+"),
@@ -108,7 +108,7 @@ _EXPLAINS = re.compile(
     re.IGNORECASE,
 )
 _SIGN = re.compile(
-    r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
+    r"XidCritical|DCGM_FI_DEV_|CUDA|cuda|\bhip|\bHIP|\bhsa |HSA_|nvml|NVML|ECC error|NVLink error|unhealthy|Error 80\d|Watch\b|nvidia-container|"
     r"Pressure|KernelDeadlock|Readonly|^[ \t]*Ready\s|NodeNotReady|NodeStatus|PLEG|Insufficient|FAULTY|\.service|Failed to start|"
     r"[Xx][Ii][Dd]|Allocate failed|UnexpectedAdm|Accelerated|GPU is lost|requires reset|No devices were|device handle|GPU \d+: OK|"
     r"by GPU node|Asserted|file handle|Input/output|Read-only file|infoROM is corr|NVIDIA-SMI |not yet initialized|unsupported display",

@@ -18,6 +18,7 @@ _OWN = re.compile(
 )
 _SERVICE = re.compile(r"nvidia-fabricmanager|nv-fabricmanager|fabricmanager-start")
 _UNIT_FAILED = re.compile(r"code=exited,? status=(?!0)\d+|Failed with result|Failed to start", re.IGNORECASE)
+_WELL = re.compile(r"success|configured all|\bstarted\b", re.IGNORECASE)
 _BAD_LEVELS = frozenset({"ERROR", "CRITICAL", "FATAL", "WARNING"})
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), code)
@@ -59,8 +60,7 @@ def read(text: str) -> Reading:
         own = _OWN.match(line)
         words = own["text"] if own else line
         if own and own["level"] not in _BAD_LEVELS:
-            if re.search(r"success|configured all|started", words, re.IGNORECASE):
-                book.ok()
+            book.ok(bool(_WELL.search(words)))
             continue
         if not own and not _SERVICE.search(line):
             continue
@@ -70,6 +70,7 @@ def read(text: str) -> Reading:
                 book.add("fabric.service.failed", line=count, evidence=line)
             continue
         code = next((code for pattern, code in _RULES if pattern.search(words)), "")
+        book.ok(not code and not own and bool(_WELL.search(words)))
         if code or (own and own["level"] != "WARNING"):
             when, level = (own["when"], own["level"]) if own else ("", None)
             book.add(

@@ -25,9 +25,9 @@ _DATE = (
     r")(?: <[ +]*\d+\.\d+>)?\]?:?(?=\s|$)\s?"
 )
 START = (
-    r"(?:NVRM\b|nvidia-nv(?:switch|link)|nvidia[ -]|pcieport |mlx5_core |EDAC |mce: |\{\d+\}\[Hardware|\[Hardware |"
+    r"(?:NVRM\b|nvidia-nv(?:switch|link)|nvidia[ -]|pcieport |mlx5_core[ :]|EDAC |mce: |\{\d+\}\[Hardware|\[Hardware |"
     r"amdgpu[ :]|\[drm|nvme |nvme\d|XFS \(|EXT4-fs|BTRFS|INFO: |BUG: |watchdog: |Lustre|LNet|nfs: |blk_update|"
-    r"print_req_error|I/O error|critical |Out of memory|Buffer I/O|Kernel panic|kernel:|rcu: |CPU\d|ata\d|sd[a-z]? |"
+    r"print_req_error|I/O error|critical |Out of memory|Buffer I/O|Kernel panic|kernel:|rcu: |CPU\d|ata\d|sd[a-z]? |block |ceph: |libceph|mpt\d|e1000|xe [\d]|i915 |ib\d|"
     r"usb |pci[ _]|pciehp|ACPI|Memory failure|GHES|igb |ixgbe|bnxt_en|ib_|infiniband|Xid |SXid |systemd|perf: |"
     r"oom-kill|oom_reaper|workqueue|audit|python|traps:|show_signal|pt_main|nvidia_|acpi|i40e |ice [\d]|hns3 |megaraid|"
     r"scsi |vfio|rasdaemon|mc_event|thermal |NMI |NETDEV |Memory failure|Aborting |md/|md: |bond|general protection|CMCI|Buffer |traps|divide |DMAR|AMD-Vi|iommu|clocksource|hrtimer|TCP: |IPv6: |docker0|br-|veth|cni0|cali|eth\d|eno\d|ens\d|enp\d)"

@@ -15,7 +15,7 @@ KIND = "nccl-log"
 _WARN = re.compile(r"\bR?NCCL WARN\b ?(?P<text>.*)$")
 _OTHER = re.compile(
     r"Watchdog caught collective operation timeout|ncclSystemError|ncclUnhandledCudaError|ncclInternalError|"
-    r"ncclRemoteError|NCCL error in:|DistBackendError"
+    r"ncclRemoteError|NCCL error in:|DistBackendError|Got completion from peer \S"
 )
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{0,60}):\d{1,8}:\d{1,8} \[(?P<gpu>\d{1,2})\]")
 _HCA = re.compile(r"\b(mlx5_\w{1,12}|bnxt_re\w{0,12}|irdma\d{0,3}|hns_\w{1,12})(?::(\d{1,3}))?")

@@ -36,6 +36,8 @@ _SUBJECT = re.compile(
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), code)
     for pattern, code in (
+        (r"\bS-?Xids?[ =:#]{1,3}(?:error |code )?(?P<sxid>\d{5})\b", "nvswitch.sxid.{sxid}"),
+        (r"\bXids?[ =:#]{1,3}(?:errors? |codes? )?(?P<xid>\d{1,3})\b(?![:.\w])", "gpu.xid.{xid}"),
         (r"\b(?:nvlink )?p2p (?:is|was|traffic is|remains) (?:dead|broken|not working)|p2p traffic fails|fall(?:s|ing)? back to pcie", "gpu.p2p.dead"),
         (r"\b(?:gpus?|cards?) (?:\S+ )?(?:has|have|had) fallen off the bus|fell off the bus", "gpu.xid.79"),
         (r"\bgpus? (?:\S+ )?(?:is|are|was|went|got) lost\b", "gpu.lost"),
@@ -113,7 +115,7 @@ def _find(text: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
             found = pattern.search(sentence)
             if not found or _NEGATED.search(sentence[: found.start()]) or not _beyond(code, found):
                 continue
-            device = _subject(sentence)
+            code, device = code.format(**found.groupdict()), _subject(sentence)  # noqa: PLW2901
             if (code, device) not in told:
                 told.add((code, device))
                 yield code, device, sentence.strip(), {}

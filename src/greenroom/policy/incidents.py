@@ -25,6 +25,8 @@ REPEATED = ("gpu.xid.13", "gpu.xid.31", "gpu.xid.43")
 MANY_CORRECTED = 100
 """mcelog's default: 100 corrected errors of a module in 24 h are too many (mcelog.conf)."""
 SOME_CORRECTED = 10
+MANY_LOSSES = 3
+"""Times within a day from which a link that goes down counts as flapping; once or twice is a start."""
 
 
 def fold(
@@ -78,6 +80,9 @@ def _weigh_links(trouble: Trouble) -> None:
     if trouble.code == "gpu.xid.74" and hardware and trouble.bursts > 1 and not trouble.verdict:
         trouble.remedy = Rung.VENDOR
         trouble.notes.append(f"it came back {trouble.bursts} times: hardware")
+    if trouble.code == "nic.link.lost" and trouble.bursts >= MANY_LOSSES:
+        trouble.severity = Severity.SUSPECT
+        trouble.notes.append(f"{trouble.bursts} times within a day: cable, optics or the far end")
     if trouble.code == "gpu.xid.45" and not trouble.followers and not trouble.notes:
         trouble.notes.append("nothing else went before it here; with NVSwitch look at the fabric manager")
 
