@@ -96,6 +96,7 @@ LINES = {
     "amdgpu 0000:c3:00.0: amdgpu: uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) detected!": ("gpu.amd.ras.uncorrectable", "0000:c3:00"),
     "amdgpu 0000:c3:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=9, emitted seq=11": ("gpu.amd.ring_timeout", "0000:c3:00"),
     "NVRM: GPU3 _kgspIsHeartbeatTimedOut: Heartbeat timed out, currentTimeMs 1 heartbeat 2": ("gpu.gsp.timeout", "gpu3"),
+    "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9b:00 (printing 1 of every 30). The GPU likely needs to be reset.": ("gpu.gsp.timeout", "0000:9b:00"),
     "NVRM: API mismatch: the client has the version 550.54.15, but": ("gpu.driver.mismatch", ""),
     "NVRM: GPU 0000:41:00.0: RmInitAdapter failed! (0x26:0x56:1463)": ("gpu.driver.init_failed", "0000:41:00"),
     "nvidia 0000:41:00.0: AER: can't recover (no error_detected callback)": ("pcie.recovery_failed", "0000:41:00"),

@@ -160,6 +160,7 @@ RULES = (
     _rule("gpu.intel.hang", rf"(?:i915|xe) {_BDF}: \[drm\] (?:GPU HANG|\*ERROR\* .{{0,40}}(?:reset failed|Engine reset: .{{0,20}}failed|wedged))"),
     _rule("gpu.amd.lost", rf"amdgpu {_BDF}: .{{0,40}}device lost from bus"),
     _rule("gpu.gsp.timeout", r"NVRM: (?P<dev>GPU\d+) (?:_kgspIsHeartbeatTimedOut|_kgspLogRpcTimeout): .{0,20}?(?:Heartbeat timed out|\*.{0,60}Timeout)"),
+    _rule("gpu.gsp.timeout", r"NVRM: Rate limiting GSP RPC error prints for GPU at (?:PCI:)?(?P<dev>[0-9a-f:]{8,16})"),
     _rule("gpu.gsp", r"NVRM: (?P<dev>GPU\d+) _kgspRpcGspEventPmuHalted"),
     _rule("gpu.init.failed", rf"amdgpu {_BDF}: .{{0,20}}Fatal error during GPU init"),
     _rule("gpu.init.failed", r"NVRM: (?:(?P<dev>GPU\d+) )?_?kgspBootGspRm\w*: unexpected WPR2"),

@@ -42,7 +42,7 @@ def _header(row: str) -> list[str]:
 
 def _looks_like_row(row: str) -> bool:
     cells = [cell.strip() for cell in row.split(",")]
-    if len(cells) < 3:
+    if len(cells) < 3 or ";" in row:  # a line of /dev/kmsg has both
         return False
     values = sum(1 for cell in cells if _WITH_UNIT.match(cell))
     named = any(_MODEL.search(cell) or _ADDRESS.match(cell) or cell.startswith("GPU-") for cell in cells)
