@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import subprocess
 import sys
 import tarfile
@@ -154,6 +155,31 @@ def test_what_two_hosts_tell_is_two_incidents(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "HOST" in shown
     assert "node2" in shown
+
+
+def test_a_text_saved_by_windows_is_read(tmp_path, capsys):
+    path = tmp_path / "log"
+    for encoding in ("utf-16", "utf-8-sig"):
+        path.write_text(GRAVE, encoding=encoding)
+        assert [one["code"] for one in told(capsys, path)[1]["incidents"]] == ["gpu.xid.79"]
+
+
+def test_nothing_in_a_text_steers_the_terminal(tmp_path, capsys):
+    path = tmp_path / "log"
+    path.write_text(
+        "EDAC MC0: 1 UE memory read error on DIMM[/red][bold]\x1b[31mX (channel:1)\nNVRM: \x1b[2J failed\n"
+    )
+    main(["diagnose", str(path)])
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "dimm[/red][bold]" in shown
+
+
+def test_a_text_that_tells_nothing_either_way_is_undecided(tmp_path, capsys):
+    path = tmp_path / "noise"
+    path.write_bytes(random.Random(7).randbytes(600_000))
+    assert main(["diagnose", str(path)]) == 3
+    assert "nothing wrong" not in capsys.readouterr().out
 
 
 def test_what_differs_by_nothing_but_the_device_is_one_line(tmp_path, capsys):

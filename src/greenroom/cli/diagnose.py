@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import click
+from rich.text import Text
 
 from greenroom.cli.session import json_option, print_json
 from greenroom.cli.site_faults import faults_option
 from greenroom.cli.sources import Source, open_sources
-from greenroom.cli.tables import table
+from greenroom.cli.tables import plain, table
 from greenroom.faults import load
 from greenroom.model.sightings import Incident, Sighting
 from greenroom.model.words import Exit, Severity
@@ -37,7 +38,7 @@ COLOURS = {Severity.FAIL: "red", Severity.SUSPECT: "yellow", Severity.NOTE: "dim
 def command(source: str, kind: str, as_json: bool) -> int:
     """Read SOURCE - a file, a folder or tar of files, or - for standard input - and say what it means.
 
-    Exit code 0: nothing grave; 1: something is; 3: nothing in it was understood.
+    Exit code 0: nothing grave; 1: something is; 3: nothing in it tells either way.
     """
     if kind == "list":
         print(*all_parsers(), sep="\n")
@@ -58,7 +59,7 @@ def command(source: str, kind: str, as_json: bool) -> int:
         _show(incidents, puzzles, kinds, told.healthy)
     if any(one.severity is Severity.FAIL for one in incidents):
         return Exit.UNFIT
-    return Exit.FIT if kinds else Exit.UNDECIDED
+    return Exit.FIT if incidents or told.healthy else Exit.UNDECIDED
 
 
 def _host(incident: Incident) -> str:
@@ -91,7 +92,7 @@ def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healt
             _devices(ones),
             one.code,
             one.scope.value,
-            f"[{COLOURS[one.severity]}]{one.severity.value}[/]",
+            Text(one.severity.value, style=COLOURS[one.severity]),
             one.remedy.value if one.severity is not Severity.NOTE else "-",
             str(one.count),
             one.first,
@@ -121,7 +122,7 @@ def _show(incidents: list[Incident], puzzles: list[str], kinds: list[str], healt
         empty=empty,
     )
     for puzzle in puzzles[:10]:
-        print(f"not understood: {puzzle}")
+        print(f"not understood: {plain(puzzle)}")
 
 
 @dataclass(slots=True)

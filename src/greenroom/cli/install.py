@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from greenroom.cli.failure import Misconfigured
 from greenroom.cli.session import json_option, print_json
@@ -67,7 +68,7 @@ def slurm(only_check: bool, conf: Path, as_json: bool) -> int:
         rows = [
             (
                 point.what,
-                "[green]there[/]" if point.ok else "[red]missing[/]",
+                Text("there", style="green") if point.ok else Text("missing", style="red"),
                 point.seen,
                 "" if point.ok else point.need,
             )

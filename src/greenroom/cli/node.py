@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from greenroom.cli.explain import told
 from greenroom.cli.nodes import why
 from greenroom.cli.session import ago, clock, coloured, config_option, json_option, print_json, session
-from greenroom.cli.tables import console
+from greenroom.cli.tables import console, plain
 from greenroom.controller.gate import UnknownNode
 from greenroom.store import Entry
 
@@ -32,7 +33,9 @@ def command(name: str, limit: int, path: Path, as_json: bool) -> int:
         return 0
     out = console()
     out.print(
-        f"[bold]{state.node}[/] {coloured(state.phase)} for {ago(state.since, time.time())}: {why(state)}"
+        Text(state.node, style="bold"),
+        coloured(state.phase),
+        Text(plain(f"for {ago(state.since, time.time())}: {why(state)}")),
     )
     facts = {
         "hardware": state.hardware,

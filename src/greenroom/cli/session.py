@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from greenroom.controller.gate import Gate, UnknownNode
 from greenroom.model.jsonish import to_json
 from greenroom.model.words import Phase
 from greenroom.store import Store, StoreUnavailable, open_store
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 DEFAULT_CONFIG = "/etc/greenroom/greenroom.toml"
 COLOURS = {
@@ -91,9 +94,11 @@ def print_json(value: object) -> None:
     print(json.dumps(to_json(value), indent=2, ensure_ascii=False))
 
 
-def coloured(phase: Phase) -> str:
-    """The phase in its colour (rich markup)."""
-    return f"[{COLOURS[phase]}]{phase.value}[/]"
+def coloured(phase: Phase) -> Text:
+    """The phase in its colour."""
+    from rich.text import Text
+
+    return Text(phase.value, style=COLOURS[phase])
 
 
 def ago(then: float, now: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import sys
@@ -40,10 +41,11 @@ class Source:
     def blocks(self) -> Iterator[str]:
         """The text in pieces; the first is small. A packed file that is broken ends where it breaks."""
         opened = _unpacked(self.file)
-        size = HEAD_BYTES
+        size, decoder = HEAD_BYTES, None
         while self.budget.left > 0 and (data := self._filled(opened, size)):
             size = BLOCK_BYTES
-            yield data.decode("utf-8", "replace")
+            decoder = decoder or codecs.getincrementaldecoder(_encoding(data))("replace")
+            yield decoder.decode(data)
 
     def _filled(self, opened: io.BufferedReader | gzip.GzipFile, size: int) -> bytes:
         """As many bytes as asked for, unless the file ends; a pipe gives them in small pieces."""
@@ -96,6 +98,11 @@ def _members(archive: tarfile.TarFile) -> Iterator[Source]:
         file = archive.extractfile(member) if member.isreg() else None
         if file is not None:
             yield Source(name=member.name, file=cast("BinaryIO", file), budget=budget)
+
+
+def _encoding(start: bytes) -> str:
+    """UTF-8, unless the first bytes say that it was saved as UTF-16 (Windows does)."""
+    return "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
 
 
 def _unpacked(file: BinaryIO) -> io.BufferedReader | gzip.GzipFile:

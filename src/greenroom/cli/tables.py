@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def console() -> Console:
@@ -14,8 +15,15 @@ def console() -> Console:
     return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
-def table(*columns: str, rows: Sequence[Sequence[str]], empty: str) -> None:
-    """Print a table, or a line saying why there is none."""
+def plain(text: str) -> str:
+    """Text of a log or a tool without what would steer a terminal."""
+    return "".join(
+        char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def table(*columns: str, rows: Sequence[Sequence[str | Text]], empty: str) -> None:
+    """Print a table, or a line saying why there is none. What is to be coloured comes as `Text`."""
     if not rows:
         print(empty)
         return
@@ -23,5 +31,5 @@ def table(*columns: str, rows: Sequence[Sequence[str]], empty: str) -> None:
     for column in columns:
         shown.add_column(column, overflow="fold")
     for row in rows:
-        shown.add_row(*row)
+        shown.add_row(*(cell if isinstance(cell, Text) else Text(plain(cell)) for cell in row))
     console().print(shown)
