@@ -32,6 +32,7 @@ COMMANDS = {
     "run": ("run", "One run: what was checked and found."),
     "runs": ("runs", "The latest runs."),
     "serve": ("serve", "Run the controller."),
+    "sim": ("sim", "The algorithms on made-up clusters."),
     "wait": ("wait", "Wait until a group has enough admitted nodes."),
 }
 
