@@ -18,6 +18,7 @@ COMMANDS = {
     "diagnose": ("diagnose", "What a pasted log or a tool's output means."),
     "drift": ("drift", "Which nodes are set up otherwise than the others."),
     "expect": ("expect", "What a healthy machine looks like: learn, show, diff, lint."),
+    "fabric": ("fabric", "Test nodes with each other, and name the culprit."),
     "explain": ("explain", "Why a node is where it is: event, rule, action."),
     "groups": ("groups", "Progress of the groups."),
     "handled": ("handled", "This machine was repaired: what its logs told until now counts no more."),

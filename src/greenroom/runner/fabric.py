@@ -1,0 +1,149 @@
+"""Runs a campaign: starts the ranks of every pair of a round at once, and judges what they say."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
+from random import Random
+
+from greenroom.model.fabric import Findings, Trial
+from greenroom.probes.host import Host, ProbeUnavailable
+from greenroom.runner.campaign import Stage, Wish, conclude, next_round
+from greenroom.runner.meeting import Limits, Met, judge_meeting
+from greenroom.workloads.answers import Answer, command, read
+
+SPARE_S = 15.0
+"""A process ends itself at its deadline; the one who waits for it waits a little longer."""
+FIRST_PORT, PORTS = 29500, 2000
+MAX_PAIRS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How a command is started on a node."""
+
+    prefix: tuple[str, ...]
+    """Command line before the command; ``{node}`` is replaced."""
+    quoted: bool = False
+    """The far side takes one string for its shell (ssh)."""
+
+    def argv(self, node: str, words: Sequence[str]) -> list[str]:
+        """The command line that starts ``words`` on the node."""
+        start = [word.replace("{node}", node) for word in self.prefix]
+        return [*start, shlex.join(words)] if self.quoted else [*start, *words]
+
+
+WAYS = {
+    "ssh": Way(
+        prefix=("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-n", "{node}"),
+        quoted=True,
+    ),
+    "slurm": Way(prefix=("srun", "--quiet", "--overlap", "-N1", "-n1", "-w", "{node}")),
+    "netns": Way(prefix=("ip", "netns", "exec", "{node}")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """What every pair does."""
+
+    way: Way
+    spec: Mapping[str, object]
+    """For the workload; rank, world, address and adapter are set for each."""
+    limits: Limits = field(default_factory=Limits)
+    deadline_s: float = 120.0
+    python: str = ""
+    """Interpreter on the nodes; empty: ours."""
+    instead: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Node -> command line instead of ``python -m greenroom.workloads``; its name and SPEC are added."""
+
+
+Told = Callable[[Trial], None]
+
+
+def run_campaign(
+    wish: Wish, test: Test, host: Host, dice: Random, *, told: Told = lambda _: None
+) -> tuple[list[Trial], Findings]:
+    """Round after round, until all that can be known is known. ``told`` hears of each trial as it ends."""
+    trials: list[Trial] = []
+    number = 0
+    with ThreadPoolExecutor(3 * MAX_PAIRS) as pool:
+        runner = _Runner(test, host, pool, wish)
+        while step := next_round(wish, trials, dice):
+            stage, pairs = step
+            number += 1
+            # What is too much for one round comes in the next.
+            runs = [
+                pool.submit(runner.meet, pair, stage, FIRST_PORT + (number * 97 + place) % PORTS)
+                for place, pair in enumerate(pairs[:MAX_PAIRS])
+            ]
+            for pair, run in zip(pairs, runs, strict=False):
+                met = run.result()
+                trial = Trial(
+                    nodes=pair,
+                    outcome=met.outcome,
+                    round=number,
+                    level=stage.level,
+                    rail=stage.rail,
+                    why=met.why,
+                    culprits=met.culprits,
+                    measured=met.measured,
+                )
+                trials.append(trial)
+                told(trial)
+    return trials, conclude(wish, trials)
+
+
+class _Runner:
+    def __init__(self, test: Test, host: Host, pool: ThreadPoolExecutor, wish: Wish) -> None:
+        self._test, self._host, self._pool = test, host, pool
+        self._addresses = {
+            node: find_address(host, test.way, node) for node in (*wish.nodes, *wish.witnesses)
+        }
+
+    def meet(self, nodes: tuple[str, ...], stage: Stage, port: int) -> Met:
+        """One test on these nodes."""
+        spec = {
+            **self._test.spec,
+            "world": len(nodes),
+            "address": f"{self._addresses[nodes[0]]}:{port}",
+            "adapter": stage.rail,
+            "deadline_s": self._test.deadline_s,
+        }
+        ranks = [
+            self._pool.submit(self._rank, node, {**spec, "rank": rank}) for rank, node in enumerate(nodes)
+        ]
+        answers = {node: rank.result() for node, rank in zip(nodes, ranks, strict=True)}
+        return judge_meeting(answers, self._test.limits)
+
+    def _rank(self, node: str, spec: Mapping[str, object]) -> Answer:
+        test = self._test
+        words = command("collective", spec, python=test.python)
+        if other := test.instead.get(node):
+            words = [*other, *words[3:]]
+        try:
+            ran = self._host.run(test.way.argv(node, words), timeout_s=test.deadline_s + SPARE_S)
+        except ProbeUnavailable as error:
+            return Answer(unable=str(error))
+        answer = read(ran.stdout)
+        if answer.result is None and not answer.unable:
+            last = (ran.stderr.strip() or ran.stdout.strip()).splitlines()[-1:]
+            said = f": {last[0]:.200}" if last else ""
+            return replace(answer, unable=f"ended with exit code {ran.rc} and no result{said}")
+        return answer
+
+
+def find_address(host: Host, way: Way, node: str) -> str:
+    """Where the first rank listens. In a namespace its own address, elsewhere the node's name will do."""
+    if way is not WAYS["netns"]:
+        return node
+    try:
+        ran = host.run(["ip", "-n", node, "-j", "-4", "addr", "show", "scope", "global"], timeout_s=5)
+        links = json.loads(ran.stdout or "[]")
+        return str(ip_address(links[0]["addr_info"][0]["local"]))
+    except (ProbeUnavailable, ValueError, LookupError, TypeError):
+        return node
