@@ -1,6 +1,7 @@
 # `make run` plays the main job, `make test` runs everything that needs no GPU. Both set themselves up.
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH := 2.13.0
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -13,6 +14,7 @@ $(VENV)/.ready: pyproject.toml requirements.lock
 	@scripts/system-packages.sh
 	python3 -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install -q --disable-pip-version-check torch==$(TORCH)
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@
 
@@ -49,7 +51,7 @@ docs: setup  ## pages made from the code
 
 lock: setup  ## pin the dependencies anew (needs uv)
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \
-	  --all-extras --group dev pyproject.toml -o requirements.lock
+	  --extra controller --extra amd --group dev pyproject.toml -o requirements.lock
 
 clean:  ## forget the venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

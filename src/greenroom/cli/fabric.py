@@ -61,7 +61,7 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     from greenroom.probes.host import LocalHost
     from greenroom.runner.campaign import Wish
     from greenroom.runner.fabric import WAYS as WAY
-    from greenroom.runner.fabric import Test, run_campaign
+    from greenroom.runner.fabric import PairTest, run_campaign
     from greenroom.runner.meeting import Limits
     from greenroom.runner.pairs import Rules
 
@@ -80,7 +80,7 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
         "interface": options["interface"],
         "network_only": True,
     }
-    test = Test(
+    test = PairTest(
         way=WAY[options["via"]],
         spec=spec,
         limits=Limits(busbw_gb_per_s=options["min_gb_per_s"]),

@@ -48,7 +48,7 @@ WAYS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
+class PairTest:
     """What every pair does."""
 
     way: Way
@@ -66,7 +66,7 @@ Told = Callable[[Trial], None]
 
 
 def run_campaign(
-    wish: Wish, test: Test, host: Host, dice: Random, *, told: Told = lambda _: None
+    wish: Wish, test: PairTest, host: Host, dice: Random, *, told: Told = lambda _: None
 ) -> tuple[list[Trial], Findings]:
     """Round after round, until all that can be known is known. ``told`` hears of each trial as it ends."""
     trials: list[Trial] = []
@@ -99,7 +99,7 @@ def run_campaign(
 
 
 class _Runner:
-    def __init__(self, test: Test, host: Host, pool: ThreadPoolExecutor, wish: Wish) -> None:
+    def __init__(self, test: PairTest, host: Host, pool: ThreadPoolExecutor, wish: Wish) -> None:
         self._test, self._host, self._pool = test, host, pool
         self._addresses = {
             node: find_address(host, test.way, node) for node in (*wish.nodes, *wish.witnesses)

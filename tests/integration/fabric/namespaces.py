@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 from contextlib import contextmanager
 
 RATE_MBIT = 200
+NUMBERS = itertools.count()
 
 
 def run(*argv, check=True):
@@ -27,8 +29,10 @@ def name(prefix, index):
 
 
 @contextmanager
-def hosts(count, *, prefix="gr", rate_mbit=RATE_MBIT):
+def hosts(count, *, rate_mbit=RATE_MBIT):
     """Names of the namespaces; everything is taken away again."""
+    # A name of its own each time: the kernel takes a namespace away when it likes.
+    prefix = f"gr{next(NUMBERS)}"
     bridge = f"{prefix}br"
     names = [name(prefix, index) for index in range(count)]
     clear(names, bridge)
@@ -68,5 +72,6 @@ def outside_of(node):
 
 def clear(names, bridge):
     for node in names:
+        run("ip", "link", "del", outside_of(node), check=False)
         run("ip", "netns", "del", node, check=False)
     run("ip", "link", "del", bridge, check=False)
