@@ -46,22 +46,13 @@ LATENCY_BYTES = 8
 
 def run(spec: dict[str, Any]) -> dict[str, Any]:
     """Meet the other ranks and measure. Not to reach them is a result; no PyTorch or device is not."""
-    if spec["world"] < 2 or not 0 <= spec["rank"] < spec["world"]:
-        raise Unable(f"rank {spec['rank']} of {spec['world']}: expected two ranks or more, counted from 0")
     unknown = sorted(set(spec["operations"]) - set(FACTORS))
     if unknown:
         raise Unable(f"operations: no {', '.join(unknown)}; expected {', '.join(FACTORS)}")
-    _set_network(spec)
-    torch = load_torch()
-    device = _device(torch, spec)
-    backend = spec["backend"] or ("nccl" if device.type == "cuda" else "gloo")
-    say("hello", device=str(device), backend=backend, torch=torch.__version__)
     counters = Counters.read()
-    started = time.monotonic()
-    try:
-        _meet(torch, spec, backend)
-    except Exception as error:  # noqa: BLE001 - TCPStore and gloo raise several kinds
-        return {"reached": False, "why": first_line(error), "waited_s": round(time.monotonic() - started, 1)}
+    torch, device, failed = join(spec)
+    if failed:
+        return failed
     rows: list[dict[str, Any]] = []
     try:
         rank = _Rank(torch, device, spec)
@@ -73,6 +64,28 @@ def run(spec: dict[str, Any]) -> dict[str, Any]:
         return {"reached": True, "broke": first_line(error), "rows": rows, **counters.change()}
     torch.distributed.destroy_process_group()
     return {"reached": True, "rows": rows, **latency, **counters.change()}
+
+
+def join(spec: dict[str, Any]) -> tuple[ModuleType, Any, dict[str, Any]]:
+    """Meet the other ranks: PyTorch, this rank's device, and the result if they did not meet.
+
+    Raises:
+        Unable: PyTorch or the device is not there.
+    """
+    if spec["world"] < 2 or not 0 <= spec["rank"] < spec["world"]:
+        raise Unable(f"rank {spec['rank']} of {spec['world']}: expected two ranks or more, counted from 0")
+    _set_network(spec)
+    torch = load_torch()
+    device = _device(torch, spec)
+    backend = spec["backend"] or ("nccl" if device.type == "cuda" else "gloo")
+    say("hello", device=str(device), backend=backend, torch=torch.__version__)
+    started = time.monotonic()
+    try:
+        _meet(torch, spec, backend)
+    except Exception as error:  # noqa: BLE001 - TCPStore and gloo raise several kinds
+        waited_s = round(time.monotonic() - started, 1)
+        return torch, device, {"reached": False, "why": first_line(error), "waited_s": waited_s}
+    return torch, device, {}
 
 
 def _set_network(spec: dict[str, Any]) -> None:
