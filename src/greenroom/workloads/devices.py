@@ -108,7 +108,7 @@ def _gpus(torch: ModuleType, wanted: Sequence[int]) -> list[Device]:
 
 def _gpu(torch: ModuleType, index: int) -> Device:
     about = torch.cuda.get_device_properties(index)
-    bus = [getattr(about, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]
+    bus: list[Any] = [getattr(about, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]
     uuid = str(getattr(about, "uuid", ""))
     return Device(
         torch=torch,
@@ -177,8 +177,6 @@ def difference(torch: ModuleType, got: Any, want: Any) -> tuple[int, str]:  # no
     width = 2 * got.element_size()
     mask = (1 << (4 * width)) - 1
     flipped = [bit for bit in range(4 * width) if ((one ^ other) & mask) >> bit & 1]
-    names = ", ".join(map(str, flipped[:8]))
-    return (
-        len(bad),
-        f"element {index}: got {one & mask:#0{width + 2}x}, expected {other & mask:#0{width + 2}x} (bit {names})",
-    )
+    told = ", ".join(map(str, flipped[:8]))
+    shown = (f"{value & mask:#0{width + 2}x}" for value in (one, other))
+    return len(bad), "element {}: got {}, expected {} (bit {})".format(index, *shown, told)

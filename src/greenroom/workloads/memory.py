@@ -94,11 +94,11 @@ class _Space:
         limit = int(spec["max_mib"]) << 20 or free_bytes
         words = min(words, max(8, limit // WORD // 4 // 64 * 64))
         scratch = torch.empty(words, dtype=torch.int64, device=device.at)
-        wanted, chunks = min(int(free_bytes * float(spec["share"])), limit), []
+        wanted = min(int(free_bytes * float(spec["share"])), limit)
+        chunks: list[Any] = []
         try:
             while (len(chunks) + 1) * words * WORD <= wanted:
                 chunks.append(torch.empty(words, dtype=torch.int64, device=device.at))
-                _ = chunks[-1].fill_(0) if not device.is_gpu else None
         except RuntimeError:  # out of memory: others use it, or it is in pieces
             del chunks[-1:]  # room for the comparison
             device.forget()
@@ -107,7 +107,7 @@ class _Space:
     @property
     def size_bytes(self) -> int:
         """Under test."""
-        return sum(chunk.numel() for chunk in self.chunks) * WORD
+        return len(self.chunks) * int(self.scratch.numel()) * WORD
 
     def write(self, expected: Expected) -> None:
         """All of it."""
@@ -203,9 +203,8 @@ def _inversions(space: _Space, name: str) -> None:
 def _walking(space: _Space, name: str) -> None:
     """One bit of 64 is 1 (then 0), another one in every word and in every pass."""
     torch = space.device.torch
-    bits = torch.ones((), dtype=torch.int64, device=space.device.at) << torch.arange(
-        64, device=space.device.at
-    )
+    at = space.device.at
+    bits = torch.ones((), dtype=torch.int64, device=at) << torch.arange(64, device=at)
     for step in range(64):
         row = bits.roll(step) if name == "walking-ones" else ~bits.roll(step)
         space.scratch.view(-1, 64).copy_(row.expand(space.scratch.numel() // 64, 64))

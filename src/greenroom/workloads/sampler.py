@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 SLOWED = {0x8: "hardware", 0x20: "heat", 0x40: "heat (hardware)", 0x80: "power brake"}
 """Bits of nvmlClocksEventReasons that healthy, cooled GPUs do not show under load. The power cap (0x4) is
 left out: at full load it is the normal state."""
 POWER_CAP = 0x4
-_READINGS = {
+_READINGS: dict[str, Callable[[Any, Any], Any]] = {
     "clock_mhz": lambda nvml, handle: nvml.nvmlDeviceGetClockInfo(handle, 1),
     "power_w": lambda nvml, handle: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
     "temperature_c": lambda nvml, handle: nvml.nvmlDeviceGetTemperature(handle, 0),
@@ -30,7 +32,7 @@ class Sampler:
         self._rows: dict[int, list[dict[str, Any]]] = {}
         self._why = "" if on else "not asked for"
 
-    def __enter__(self) -> Sampler:
+    def __enter__(self) -> Self:
         if self._on:
             threading.Thread(target=self._watch, daemon=True).start()
         return self
@@ -60,9 +62,8 @@ class Sampler:
 
     def temperatures(self) -> list[float]:
         """The last of each GPU, C."""
-        return [
-            float(rows[-1]["temperature_c"]) for rows in self._rows.values() if "temperature_c" in rows[-1]
-        ]
+        last = [rows[-1] for rows in self._rows.values()]
+        return [float(row["temperature_c"]) for row in last if "temperature_c" in row]
 
     def told(self) -> dict[str, Any]:
         """GPU -> least, middle and most of each reading; what slowed it, and for which part of the time."""
@@ -74,10 +75,9 @@ class Sampler:
 def _read(nvml: Any, handle: Any) -> dict[str, Any]:  # noqa: ANN401 - a module without types
     values = {}
     for name, ask in _READINGS.items():
-        try:
+        # not every GPU has every reading
+        with contextlib.suppress(Exception):
             values[name] = ask(nvml, handle)
-        except Exception:  # noqa: BLE001 - not every GPU has every reading
-            continue
     return values
 
 
