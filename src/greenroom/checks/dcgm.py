@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenroom.checks.expectations import Expected
-from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicable, check
+from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check
 from greenroom.checks.gpus import answering, no_gpus
 from greenroom.checks.incidents import findings_of
 from greenroom.model.words import Stage
@@ -27,7 +27,7 @@ SPARE_S = 60.0
     expects={"gpu.count"},
     stage=Stage.WARN,
     vendors={"nvidia"},
-    profiles=WITH_LOAD,
+    profiles=("full", "burn-in"),
 )
 def diag(facts: Facts, host: Host, expected: Expected) -> Answer:
     """DCGM's diagnostic passes at the highest run level that the time allows (1 to 4).

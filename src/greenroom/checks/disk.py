@@ -22,7 +22,7 @@ SETTLE_S = 10.0
     "disk.verify",
     needs={"fio"},
     cost_s=1.0,
-    load_share=0.1,
+    load_share=0.08,
     detects={"host.disk.corrupt", "host.disk.error"},
     expects={"disk.paths"},
     profiles=WITH_LOAD,
@@ -38,14 +38,21 @@ def verify(facts: Facts, host: Host, expected: Expected) -> Answer:
     looked: Json = {}
     findings = []
     for path in paths:
-        finding, looked[path] = _verify_path(host, path, load_s=facts.load_s / len(paths))
+        finding, looked[path] = verify_path(
+            host, path, size_mib=max(16, int(MIB_PER_S * facts.load_s / len(paths))), load_s=facts.load_s
+        )
         findings += [finding] if finding else []
     return Looked(looked=looked, findings=tuple(findings))
 
 
-def _verify_path(host: Host, path: str, *, load_s: float) -> tuple[Finding | None, Json]:
+def verify_path(host: Host, path: str, *, size_mib: int, load_s: float) -> tuple[Finding | None, Json]:
+    """Write so much into a folder, or what there is room for, read it back and compare.
+
+    Raises:
+        ProbeUnavailable: there is no room, or fio did not say what came of it.
+    """
     room_mib = int(host.space(path).free_bytes * MAX_SHARE) // MIB
-    size_mib = min(room_mib, max(16, int(MIB_PER_S * load_s)))
+    size_mib = min(room_mib, size_mib)
     if size_mib < 1:
         raise ProbeUnavailable(f"{path}: no room for test data")
     file = f"{path.rstrip('/')}/.greenroom-verify-{int(host.now() * 1000):x}"
@@ -89,6 +96,8 @@ def _run_fio(host: Host, file: str, *, size_mib: int, direct: bool, timeout_s: f
             f"--size={size_mib}M",
             "--rw=write",
             "--bs=1M",
+            "--ioengine=libaio",
+            "--iodepth=8",
             "--verify=crc32c",
             "--do_verify=1",
             "--verify_fatal=1",

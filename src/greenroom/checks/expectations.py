@@ -22,7 +22,7 @@ KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "texts": (list, "a list of texts"),
     "yes-no": (bool, "true or false"),
 }
-ROW = {"value": "", "typical": "", "source": "text", "method": "text", "nodes": "count"}
+ROW = {"value": "", "warn": "", "typical": "", "source": "text", "method": "text", "nodes": "count"}
 """What a file may say of a threshold, and of which kind it is; empty: of the threshold's own."""
 _PCI_ID = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}(:[0-9a-f]{4}:[0-9a-f]{4})?")
 LEAST_MARGIN = 0.05
@@ -49,6 +49,8 @@ class Threshold:
     source: str
     typical: Value | None = None
     """What healthy machines have; the limit is some way off."""
+    warn: Value | None = None
+    """Between this and the limit a reading is worth a warning and no more; None: there is no such band."""
     method: str = ""
     """How the limit follows from what was measured."""
     nodes: int = 0
@@ -257,7 +259,12 @@ def _change(known: Threshold, row: object, path: Path, where: str) -> Threshold:
         if not _fits(fields.get(key), kind):
             name = known.name if key == "value" else f"{known.name}.{key}"
             raise ExpectedWrong(f"{where}: {name}: expected {KINDS[kind][1]}, got {fields.get(key)!r:.60}")
-    return replace(known, **{"source": str(path), **fields})
+    changed = replace(known, **{"source": str(path), "warn": None, "typical": None, **fields})
+    warn, limit, least = changed.warn, changed.value, known.name.endswith("_min")
+    if isinstance(warn, (int, float)) and isinstance(limit, (int, float)) and (warn < limit) == least:
+        side = "above" if least else "below"
+        raise ExpectedWrong(f"{where}: {known.name}.warn: expected {side} the limit {limit}, got {warn}")
+    return changed
 
 
 def _fits(value: object, kind: str) -> bool:

@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from random import Random
 
@@ -14,10 +14,9 @@ from greenroom.model.fabric import Findings, Trial
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.runner.campaign import Stage, Wish, conclude, next_round
 from greenroom.runner.meeting import Limits, Met, judge_meeting
-from greenroom.workloads.answers import Answer, command, read
+from greenroom.workloads.answers import Answer, command
+from greenroom.workloads.start import ask
 
-SPARE_S = 15.0
-"""A process ends itself at its deadline; the one who waits for it waits a little longer."""
 FIRST_PORT, PORTS = 29500, 2000
 MAX_PAIRS = 64
 
@@ -125,16 +124,7 @@ class _Runner:
         words = command("collective", spec, python=test.python)
         if other := test.instead.get(node):
             words = [*other, *words[3:]]
-        try:
-            ran = self._host.run(test.way.argv(node, words), timeout_s=test.deadline_s + SPARE_S)
-        except ProbeUnavailable as error:
-            return Answer(unable=str(error))
-        answer = read(ran.stdout)
-        if answer.result is None and not answer.unable:
-            last = (ran.stderr.strip() or ran.stdout.strip()).splitlines()[-1:]
-            said = f": {last[0]:.200}" if last else ""
-            return replace(answer, unable=f"ended with exit code {ran.rc} and no result{said}")
-        return answer
+        return ask(self._host, test.way.argv(node, words), deadline_s=test.deadline_s)
 
 
 def find_address(host: Host, way: Way, node: str) -> str:

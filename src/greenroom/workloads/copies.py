@@ -26,8 +26,10 @@ DEFAULTS: dict[str, Any] = {
     "launches": 200,
     "cool_c": 60.0,
     "cool_s": 0.0,
+    "links": True,
 }
-"""``cool_s``: wait so long at most until no GPU is above ``cool_c``: heat slows memory and links."""
+"""``links``: also copies to and from the host and between GPUs.
+``cool_s``: wait so long at most until no GPU is above ``cool_c``: heat slows memory and links."""
 CE, SM = "copy engine", "cores"
 STREAM_ARRAYS = 3
 
@@ -43,13 +45,15 @@ def run(spec: dict[str, Any]) -> dict[str, Any]:
         if device.is_gpu:
             torch.cuda.set_device(device.at)
         bench = _Bench(device, spec)
-        for measure in (bench.in_memory, bench.to_and_from_host, bench.launches):
+        links = (bench.to_and_from_host,) if spec["links"] else ()
+        for measure in (bench.in_memory, *links, bench.launches):
             try:
                 rows += measure()
             except Exception as error:  # noqa: BLE001 - the others are still worth measuring
                 rows.append({"what": measure.__name__, "device": device.label, "broke": first_line(error)})
         device.forget()
-    rows += _between(devices, spec)
+    if spec["links"]:
+        rows += _between(devices, spec)
     return {
         "size_mib": spec["size_mib"],
         "torch": torch.__version__,
@@ -145,18 +149,24 @@ def _between(devices: list[Device], spec: dict[str, Any]) -> list[dict[str, Any]
     rows = []
     for source in devices:
         bench, torch = _Bench(source, spec), source.torch
-        out = torch.randint(0, 255, (bench.bytes,), dtype=torch.uint8, device=source.at)
+        out = _pattern(source, bench.bytes)
         for sink in devices:
             if sink is source:
                 continue
-            arrived = torch.empty(bench.bytes, dtype=torch.uint8, device=sink.at)
+            arrived = torch.zeros_like(out, device=sink.at)
             speed = bench.copying(out, arrived)
             sink.wait()
-            wrong = int((arrived.cpu() != out.cpu()).sum().item())
+            wrong = int((arrived != _pattern(sink, bench.bytes)).sum().item())
             direct = torch.cuda.can_device_access_peer(source.at, sink.at)
             rows.append(bench.row("p2p", CE, speed, to=sink.label, direct=direct, wrong=wrong))
         source.forget()
     return rows
+
+
+def _pattern(device: Device, size_bytes: int) -> Any:  # noqa: ANN401 - a tensor
+    """Whole numbers that every device makes by itself: what arrives is compared where it arrives."""
+    words = device.torch.arange(size_bytes // 8, dtype=device.torch.int64, device=device.at)
+    return words * 0x5851F42D4C957F2D + 1  # Knuth's multiplier (MMIX); wraps around
 
 
 def _numa_nodes() -> dict[int, set[int]]:

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -53,7 +54,9 @@ class Device:
         """Memory that nobody uses."""
         if self.is_gpu:
             return int(self.torch.cuda.mem_get_info(self.at)[0])
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // self.parts
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+        return kib * 1024 // self.parts
 
     def forget(self) -> None:
         """Give memory back that nothing refers to."""
@@ -69,10 +72,12 @@ def open_devices(spec: dict[str, Any]) -> list[Device]:
     """The devices of a spec, and a greeting.
 
     Raises:
-        Unable: PyTorch, or a device that is asked for, is not there.
+        Unable: PyTorch, or a device that is asked for, is not there, or somebody works on it.
     """
     # As NVML counts them; else "fastest first".
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    if not spec["cpu"]:
+        refuse_if_busy(spec["devices"])
     torch = load_torch()
     devices = _processor(torch, int(spec["cpu"])) if spec["cpu"] else _gpus(torch, spec["devices"])
     say(
@@ -82,6 +87,31 @@ def open_devices(spec: dict[str, Any]) -> list[Device]:
         devices=[device.told() for device in devices],
     )
     return devices
+
+
+def refuse_if_busy(wanted: Sequence[int]) -> None:
+    """Asked just before the load begins; where there is no NVML, nobody can tell.
+
+    Raises:
+        Unable: a process is on one of the GPUs (of all, if none is named).
+    """
+    try:
+        import pynvml  # noqa: PLC0415 - where there is a GPU
+
+        pynvml.nvmlInit()
+        gpus = wanted or range(pynvml.nvmlDeviceGetCount())
+        handles = {index: pynvml.nvmlDeviceGetHandleByIndex(index) for index in gpus}
+        pids = {
+            index: [one.pid for one in pynvml.nvmlDeviceGetComputeRunningProcesses(handle)]
+            for index, handle in handles.items()
+        }
+    except Exception:  # noqa: BLE001 - no library, no driver, or a GPU that does not answer
+        return
+    for index, there in pids.items():
+        if there:
+            raise Unable(
+                f"GPU {index} is in use: process {', '.join(map(str, there[:5]))}; nothing was started"
+            )
 
 
 def runtime(torch: ModuleType) -> str:
