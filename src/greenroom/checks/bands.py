@@ -53,10 +53,10 @@ def twice(measure: Callable[[float], Looked], *, load_s: float, host: Host, sure
     for _ in range(PAUSE_S):
         host.wait(1.0)
     second = measure(load_s * AGAIN_SHARE)
-    again = {(one.code, one.subject): one for one in second.findings}
+    again = {_about(one): one for one in second.findings}
     findings = []
     for one in first.findings:
-        repeated = again.pop((one.code, one.subject), None)
+        repeated = again.pop(_about(one), None)
         if one not in doubted or (repeated and is_grave(repeated)):
             findings.append(replace(one, message=f"{one.message}, twice") if one in doubted else one)
         else:
@@ -66,3 +66,8 @@ def twice(measure: Callable[[float], Looked], *, load_s: float, host: Host, sure
         one if one.code in sure else replace(one, severity=Severity.SUSPECT) for one in again.values()
     ]
     return Looked(looked={**first.looked, "second_run": second.looked}, findings=tuple(findings))
+
+
+def _about(finding: Finding) -> tuple[str, str, str]:
+    """What it is about: the same thing measured twice has other figures."""
+    return finding.code, finding.subject, finding.message.partition(":")[0]

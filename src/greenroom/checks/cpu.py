@@ -12,7 +12,7 @@ from greenroom.probes.host import Host
     "cpu.stress",
     needs={"stress-ng"},
     cost_s=1.0,
-    load_share=0.06,
+    load_share=0.05,
     detects={"host.cpu.miscompute"},
     profiles=WITH_LOAD,
 )

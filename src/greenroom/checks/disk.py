@@ -22,7 +22,7 @@ SETTLE_S = 10.0
     "disk.verify",
     needs={"fio"},
     cost_s=1.0,
-    load_share=0.08,
+    load_share=0.04,
     detects={"host.disk.corrupt", "host.disk.error"},
     expects={"disk.paths"},
     profiles=WITH_LOAD,

@@ -95,7 +95,8 @@ class Expected:
 
     def with_value(self, name: str, value: Value, *, source: str) -> Expected:
         """Another value for one threshold."""
-        return Expected({**self.thresholds, name: replace(self[name], value=value, source=source)})
+        changed = replace(self[name], value=value, source=source, warn=None, typical=None)
+        return Expected({**self.thresholds, name: changed})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

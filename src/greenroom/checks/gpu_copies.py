@@ -21,7 +21,7 @@ COPIES = {
     "d2h": "gpu.d2h_gb_per_s_min",
     "p2p": "gpu.p2p_gb_per_s_min",
 }
-COPIES_S = 3.6
+COPIES_S = 3.0
 """Load time in which the usual number of copies is made; more time, more copies."""
 TIMES, MOST_TIMES = 20, 200
 NVBANDWIDTH = {
@@ -36,7 +36,7 @@ SURE = {"gpu.copy.failed", "gpu.compute.broke"}
     "gpu_stress.copies",
     needs={"torch"},
     cost_s=10.0,
-    load_share=0.06,
+    load_share=0.05,
     detects={"gpu.copy.slow", "gpu.copy.failed", "gpu.compute.broke", "gpu.launch.slow"},
     expects={*EXPECTS, *COPIES.values(), "gpu.launch_us_max"},
     stage=Stage.WARN,

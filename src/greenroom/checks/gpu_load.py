@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from greenroom.checks.expectations import Expected
@@ -36,7 +36,6 @@ class Load:
     expected: Expected
     rehearsal: bool
     """The processor stands for the GPUs."""
-    findings: list[Finding] = field(default_factory=list)
 
     @classmethod
     def take(cls, facts: Facts, host: Host, expected: Expected) -> Load | NotApplicable:
@@ -55,6 +54,12 @@ class Load:
         device = expected["stress.device"].value
         if device not in ("gpu", "cpu"):
             raise ProbeUnavailable(f"stress.device: expected gpu or cpu, got {device!r:.40}")
+        if device == "cpu":
+            # Limits of the GPUs say nothing of the processor.
+            known = expected.thresholds.items()
+            expected = Expected(
+                {name: replace(one, value=None) if name.startswith("gpu.") else one for name, one in known}
+            )
         return cls(gpus=gpus, host=host, expected=expected, rehearsal=device == "cpu")
 
     def run(self, name: str, load_s: float, **spec: object) -> Json:

@@ -24,7 +24,7 @@ ECC_DOUBTED = "gpu.ecc.uncorrectable"
     "gpu_stress.soak",
     needs={"torch"},
     cost_s=10.0,
-    load_share=0.1,
+    load_share=0.09,
     detects={
         *HEAT.values(),
         *BRAKE.values(),

@@ -22,7 +22,7 @@ PAUSE_S = 0.1
     "loopback.tcp",
     needs={"iperf3"},
     cost_s=1.0,
-    load_share=0.03,
+    load_share=0.02,
     detects={"net.loopback.slow"},
     expects={"network.loopback_gbps_min"},
     stage=Stage.WARN,

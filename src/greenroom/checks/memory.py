@@ -47,7 +47,7 @@ def size(facts: Facts, host: Host, expected: Expected) -> Answer:  # noqa: ARG00
     "memory.stress",
     needs={"stress-ng"},
     cost_s=1.0,
-    load_share=0.06,
+    load_share=0.05,
     detects={"host.memory.miscompute"},
     profiles=WITH_LOAD,
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 from greenroom.workloads.busbw import FACTORS, busbw_gb_per_s
 from greenroom.workloads.counters import Counters
+from greenroom.workloads.devices import runtime
 from greenroom.workloads.process import Unable, first_line, load_torch, say
 
 DEFAULTS: dict[str, Any] = {
@@ -37,7 +38,7 @@ DEFAULTS: dict[str, Any] = {
 """``device``: GPU; -1: by the rank on this node, or the CPU. ``seconds``: of each operation and size.
 ``network_only``: no shared memory and no peer access, so that ranks of one node talk over its adapters.
 ``reach_s``: for all ranks to meet; ``reply_s``: for one operation."""
-MIN_TIMES, MAX_TIMES = 5, 100_000
+TRIES, MIN_TIMES, MAX_TIMES = 5, 5, 100_000
 STALL_S = 0.3
 STALL_TIMES = 10.0
 """An operation is a stall if it takes longer than both."""
@@ -53,6 +54,7 @@ def run(spec: dict[str, Any]) -> dict[str, Any]:
     torch, device, failed = join(spec)
     if failed:
         return failed
+    built = {"torch": torch.__version__, "runtime": runtime(torch)}
     rows: list[dict[str, Any]] = []
     try:
         rank = _Rank(torch, device, spec)
@@ -61,9 +63,9 @@ def run(spec: dict[str, Any]) -> dict[str, Any]:
                 rows.append(rank.measure(operation, int(size)))  # noqa: PERF401 - rows so far are told on error
         latency = rank.latency_us()
     except Exception as error:  # noqa: BLE001
-        return {"reached": True, "broke": first_line(error), "rows": rows, **counters.change()}
+        return {"reached": True, **built, "broke": first_line(error), "rows": rows, **counters.change()}
     torch.distributed.destroy_process_group()
-    return {"reached": True, "rows": rows, **latency, **counters.change()}
+    return {"reached": True, **built, "rows": rows, **latency, **counters.change()}
 
 
 def join(spec: dict[str, Any]) -> tuple[ModuleType, Any, dict[str, Any]]:
@@ -139,7 +141,7 @@ class _Rank:
         count = max(self.world, size_bytes // 4 // self.world * self.world)
         wrong, first = self._check(operation, count)
         buffers = self._buffers(operation, count, lambda _: self.torch.zeros(count, device=self.device))
-        one_s = min(self._timed(operation, buffers) for _ in range(3))
+        one_s = statistics.median(self._timed(operation, buffers) for _ in range(TRIES))
         times = self._agree(int(min(MAX_TIMES, max(MIN_TIMES, self.spec["seconds"] / max(one_s, 1e-6)))))
         say("progress", operation=operation, bytes=count * 4, times=times)
         took = [self._timed(operation, buffers) for _ in range(times)]
