@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 
 from greenroom.checks.disk import verify_path
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, found
 from greenroom.checks.optional import number_of, read_number, read_text, split_pairs
+from greenroom.model.figures import median
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
 from greenroom.parsers import fio, mountinfo
@@ -143,7 +143,7 @@ def _slow(looked: Json, expected: Expected) -> list[Finding]:
                 alike[row["model"], "folder" in row][name] = row[field]
         for (model, _), speeds in alike.items():
             least = next((number_of(value, limit) for part, value in limits.items() if part in model), None)
-            usual = statistics.median(speeds.values())
+            usual = median(speeds.values())
             behind = float(expected.number("disk.behind_percent_max") or 100)
             for name, value in speeds.items():
                 what, said = field.split("_", maxsplit=1)[0], ""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from greenroom.checks.bands import grade, twice
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import Answer, Facts, Looked, NotApplicable, check, found
-from greenroom.checks.gpu_load import EXPECTS, TOOL_START_S, Load, figures
+from greenroom.checks.gpu_load import EXPECTS, OPERATIONS, TOOL_START_S, Load, figures
 from greenroom.checks.gpu_stress import LONG
 from greenroom.checks.optional import run_if_installed
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers import nccl_tests
 from greenroom.probes.host import Host, ProbeUnavailable
-from greenroom.workloads.busbw import FACTORS
 
 SURE = {"nccl.wrong"}
 MIB = 1 << 20
@@ -98,7 +96,7 @@ def _collectives(load: Load, load_s: float, limit: str, *, network_only: bool) -
     ]
     told = {
         f"{operation}_gb_per_s": min(row["busbw_median_gb_per_s"] for row in own)
-        for operation in FACTORS
+        for operation in OPERATIONS
         if (own := [row for row in rows if row["operation"] == operation])
     }
     latency = {name: results[0][name] for name in ("latency_p50_us", "latency_p99_us") if name in results[0]}
@@ -155,6 +153,8 @@ def _nccl_tests(load: Load, load_s: float, size_mib: int) -> Looked | None:
     ran = run_if_installed(load.host, argv, timeout_s=load_s + TOOL_START_S)
     if ran is None:
         return None
+    from greenroom.parsers import nccl_tests  # noqa: PLC0415 - only where the tool is
+
     outcome = nccl_tests.parse_output(f"{ran.stdout}\n{ran.stderr}")
     if not outcome.rows:
         said = [text for _, text in outcome.failures] or ran.stderr.strip().splitlines() or ["no result"]

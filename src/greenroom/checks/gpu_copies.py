@@ -11,7 +11,6 @@ from greenroom.checks.gpu_load import EXPECTS, TOOL_START_S, Load, broken, figur
 from greenroom.checks.optional import run_if_installed
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers import nvbandwidth
 from greenroom.probes.host import Host, ProbeUnavailable
 
 COPIES = {
@@ -141,6 +140,8 @@ def _nvbandwidth(load: Load, load_s: float) -> list[tuple[str, str, float]] | No
     ran = run_if_installed(load.host, argv, timeout_s=load_s + TOOL_START_S)
     if ran is None:
         return None
+    from greenroom.parsers import nvbandwidth  # noqa: PLC0415 - only where the tool is
+
     tests = {test.name: test for test in nvbandwidth.parse_output(ran.stdout)}
     rows = []
     for name, what in NVBANDWIDTH.items():

@@ -13,7 +13,9 @@ from greenroom.checks.optional import split_pairs
 from greenroom.model.results import Finding, Json
 from greenroom.probes.host import Host, ProbeUnavailable
 from greenroom.probes.nvml import Gpu
-from greenroom.workloads.start import run_ranks, run_workload
+
+OPERATIONS = ("all_reduce", "all_gather")
+"""Of all ranks together, in the order they are tried."""
 
 START_S, TOOL_START_S = 30.0, 60.0
 """Time for Python, PyTorch and the driver to start on a busy file system."""
@@ -68,6 +70,8 @@ class Load:
         Raises:
             ProbeUnavailable: it has none, or it saw fewer GPUs than there are.
         """
+        from greenroom.workloads.start import run_workload  # noqa: PLC0415 - only under load
+
         own = {**REHEARSAL[name], "cpu": len(self.gpus)} if self.rehearsal else {}
         deadline_s = load_s * 1.3 + START_S
         result = run_workload(self.host, name, {**spec, **own}, deadline_s=deadline_s, python=self.python)
@@ -86,13 +90,15 @@ class Load:
         Raises:
             ProbeUnavailable: a rank has none.
         """
+        from greenroom.workloads.start import run_ranks  # noqa: PLC0415 - only under load
+
         world = REHEARSAL_RANKS if self.rehearsal else len(self.gpus)
         port = FIRST_PORT + int(self.host.now() * 1000) % PORTS
         spec = {
             "world": world,
             "address": f"127.0.0.1:{port}",
             "backend": "gloo" if self.rehearsal else "",
-            "operations": ["all_reduce", "all_gather"],
+            "operations": OPERATIONS,
             "sizes_bytes": [(1 if self.rehearsal else size_mib) << 20],
             "seconds": load_s / 2,
             "network_only": network_only,

@@ -10,7 +10,6 @@ from greenroom.checks.gpu_stress import LONG, wrong_results
 from greenroom.checks.optional import run_if_installed
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
-from greenroom.parsers import gpu_burn
 from greenroom.probes.host import Host, ProbeUnavailable
 
 PRECISION = "bf16"
@@ -123,6 +122,8 @@ def _burn(load: Load, load_s: float) -> Looked | None:
     ran = run_if_installed(load.host, argv, timeout_s=load_s + TOOL_START_S)
     if ran is None:
         return None
+    from greenroom.parsers import gpu_burn  # noqa: PLC0415 - only where the tool is
+
     outcome = gpu_burn.parse(f"{ran.stdout}\n{ran.stderr}")
     if not outcome.gpus:
         raise ProbeUnavailable(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 
 from greenroom.checks.bands import grade, twice
 from greenroom.checks.expectations import Expected
 from greenroom.checks.frame import WITH_LOAD, Answer, Facts, Looked, NotApplicable, check, found
 from greenroom.checks.gpu_load import EXPECTS, Load, broken, figures
+from greenroom.model.figures import median
 from greenroom.model.results import Finding, Json
 from greenroom.model.words import Stage
 from greenroom.probes.host import Host, ProbeUnavailable
@@ -134,7 +134,7 @@ def _judge(expected: Expected, precision: str, speeds: dict[str, float], most: f
             what=precision,
         )
         others = [speed for other, speed in speeds.items() if other != label]
-        usual = statistics.median(others) if others else 0.0
+        usual = median(others) if others else 0.0
         behind = 100 * (usual - value) / usual if usual else 0.0
         if one:
             findings.append(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from greenroom.checks.bands import grade, twice
 from greenroom.checks.expectations import Expected
@@ -11,8 +12,10 @@ from greenroom.checks.infiniband import ROOT
 from greenroom.checks.optional import NOT_INSTALLED, read_text
 from greenroom.model.results import Finding
 from greenroom.model.words import Stage
-from greenroom.parsers import perftest
 from greenroom.probes.host import Host, ProbeUnavailable
+
+if TYPE_CHECKING:
+    from greenroom.parsers.perftest import Outcome
 
 FIRST_PORT, PORTS = 18600, 400
 SETTLE_S = 10.0
@@ -82,7 +85,7 @@ def _all(host: Host, expected: Expected, ports: list[tuple[str, str]], load_s: f
     return Looked(looked={"figures": told, "comparable": "8 MiB; processor memory"}, findings=tuple(findings))
 
 
-def _between(host: Host, argv: list[str], *, timeout_s: float) -> perftest.Outcome:
+def _between(host: Host, argv: list[str], *, timeout_s: float) -> Outcome:
     """A server in the background, then its client."""
     said: list[str] = []
 
@@ -97,6 +100,8 @@ def _between(host: Host, argv: list[str], *, timeout_s: float) -> perftest.Outco
     host.wait(LISTENS_S)
     ran = host.run([*argv, "127.0.0.1"], timeout_s=timeout_s)
     server.join(timeout_s)
+    from greenroom.parsers import perftest  # noqa: PLC0415 - only where the tool is
+
     outcome = perftest.parse_output(f"{ran.stdout}\n{ran.stderr}")
     if not outcome.rows and not outcome.errors and not outcome.unable:
         outcome.unable += [*said, *ran.stderr.strip().splitlines(), f"exit {ran.rc}"][:1]

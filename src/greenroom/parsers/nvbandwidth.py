@@ -6,9 +6,9 @@ A cell is judged against the others of its matrix: a copy at less than half of w
 from __future__ import annotations
 
 import re
-import statistics
 from dataclasses import dataclass, field
 
+from greenroom.model.figures import median
 from greenroom.model.sightings import Reading
 from greenroom.parsers.notebook import Notebook
 from greenroom.parsers.texts import head, lines, load_json, mapping, number, sequence
@@ -128,7 +128,7 @@ def read(text: str) -> Reading:
 
 
 def _compare(book: Notebook, test: Test) -> None:
-    usual = statistics.median(test.cells.values()) if test.cells else 0.0
+    usual = median(test.cells.values()) if test.cells else 0.0
     slow = {
         place: value
         for place, value in test.cells.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from greenroom.model.results import Json
@@ -51,6 +50,8 @@ def run_ranks(
     Raises:
         ProbeUnavailable: one of them has none; the text names it and why.
     """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - the start-up rule
+
     with ThreadPoolExecutor(len(specs)) as pool:
         words = [command(name, {**spec, "deadline_s": deadline_s}, python=python) for spec in specs]
         answers = list(pool.map(lambda argv: ask(host, argv, deadline_s=deadline_s), words))

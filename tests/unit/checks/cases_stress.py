@@ -166,9 +166,9 @@ stress-ng: info:  [9] stream: memory rate: 10173.16 MB read/sec, 6782.11 MB writ
 
 
 def drives(slow: float = 3000.0, error: int = 0, text: str = "") -> RecordedHost:
-    """Four NVMe drives of one model, the first with a file system; ``slow`` MB/s is what the last reads."""
+    """Five NVMe drives of one model, the first with a file system; ``slow`` MB/s is what the last reads."""
     files = {"/proc/self/mountinfo": "27 1 259:1 / / rw,relatime - ext4 /dev/nvme0n1p1 rw\n"}
-    for index in range(4):
+    for index in range(5):
         files |= {
             f"/sys/block/nvme{index}n1/size": "7501476528\n",
             f"/sys/block/nvme{index}n1/device/model": "PM9A3  \n",
