@@ -13,9 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from threading import Event
 from typing import IO, Protocol, cast
 
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+STOP_S = 0.2
+"""A command that may be stopped is looked after this often."""
 
 
 class ProbeUnavailable(Exception):
@@ -86,7 +89,10 @@ class Host(Protocol):
 
 
 class LocalHost:
-    """This machine."""
+    """This machine. When ``stop`` is set, from whatever thread, its running commands are killed."""
+
+    def __init__(self, stop: Event | None = None) -> None:
+        self._stop = stop
 
     def read(self, path: str) -> str:  # noqa: D102 - the protocol says it
         try:
@@ -141,7 +147,7 @@ class LocalHost:
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str = "") -> Ran:
         """Run ``argv`` (never a shell string) in its own process group, killed whole at the deadline."""
-        return run_command(argv, timeout_s=timeout_s, stdin=stdin)
+        return run_command(argv, timeout_s=timeout_s, stdin=stdin, stop=self._stop)
 
 
 def _records(handle: int) -> Iterator[bytes]:
@@ -161,9 +167,14 @@ def _records(handle: int) -> Iterator[bytes]:
 
 
 def run_command(
-    argv: Sequence[str], *, timeout_s: float, stdin: str = "", env: dict[str, str] | None = None
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    stdin: str = "",
+    env: dict[str, str] | None = None,
+    stop: Event | None = None,
 ) -> Ran:
-    """Run to the end or to the deadline, s; at the deadline the whole process group is killed.
+    """Run to the end, to the deadline, s, or until ``stop`` is set; then the whole process group is killed.
 
     Raises:
         ProbeUnavailable: the command is missing, not allowed, was not back in time, or said too much.
@@ -184,7 +195,7 @@ def run_command(
         raise ProbeUnavailable(f"{argv[0]}: {error.strerror or error}") from error
     said = {"out": bytearray(), "err": bytearray()}
     try:
-        why = _collect(process, stdin.encode(), said, deadline=started + timeout_s)
+        why = _collect(process, stdin.encode(), said, deadline=started + timeout_s, stop=stop)
     except BaseException:
         _kill_group(process)
         raise
@@ -207,11 +218,17 @@ class Late(Enum):
     """Why a command is not waited for."""
 
     TIME = "not back after {:g} s"
+    STOPPED = "stopped"
     SIZE = f"printed more than {MAX_OUTPUT_BYTES // 1024 // 1024} MiB"
 
 
 def _collect(
-    process: subprocess.Popen[bytes], stdin: bytes, said: dict[str, bytearray], *, deadline: float
+    process: subprocess.Popen[bytes],
+    stdin: bytes,
+    said: dict[str, bytearray],
+    *,
+    deadline: float,
+    stop: Event | None,
 ) -> Late | None:
     """Feed the command and keep what it says until it has ended; None: it has."""
     with selectors.DefaultSelector() as selector:
@@ -224,7 +241,9 @@ def _collect(
         while selector.get_map():
             if (left_s := deadline - time.monotonic()) <= 0:
                 return Late.TIME
-            for key, _ in selector.select(left_s):
+            if stop and stop.is_set():
+                return Late.STOPPED
+            for key, _ in selector.select(min(left_s, STOP_S) if stop else left_s):
                 if key.data is None:
                     stdin, done = _feed(key.fd, stdin)
                 else:
