@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from greenroom.cli.session import hosts, json_option, print_json
+from greenroom.cli.session import hosts, json_option, print_json, stoppable
 from greenroom.cli.tables import plain, table
 from greenroom.model.jsonish import to_json
 from greenroom.model.words import Exit, Outcome
@@ -91,7 +91,9 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     as_json = options["as_json"]
     dice = Random(seed)  # noqa: S311 - to be repeatable
     started = time.time()
-    trials, found = run_campaign(wish, test, LocalHost(), dice, told=(lambda _: None) if as_json else _tell)
+    told = (lambda _: None) if as_json else _tell
+    with stoppable() as stop:
+        trials, found = run_campaign(wish, test, LocalHost(stop), dice, told=told, stop=stop)
     document = {"schema": 1, "seed": seed, "started_at": started, "findings": found, "trials": trials}
     if options["save"]:
         options["save"].write_text(json.dumps(to_json(document), indent=1), encoding="utf-8")

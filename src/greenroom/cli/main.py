@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "admit": ("operator", "Put a node into service by hand, without a passing run."),
     "ask": ("ask", "Is this boot of this node admitted? (The prolog's question.)"),
+    "bisect": ("bisect", "The smallest set of nodes on which any command fails or hangs."),
     "check": ("check", "Check this machine."),
     "check-nodes": ("check_nodes", "Ask for a check of nodes of the cluster."),
     "checks": ("checks", "List the checks: cost, needs, faults detected."),

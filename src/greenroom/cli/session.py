@@ -5,11 +5,14 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,6 +82,18 @@ def config_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+@contextmanager
+def stoppable() -> Iterator[Event]:
+    """Set once the work is over, by Ctrl-C or SIGTERM too: what runs then is killed, not left behind."""
+    stop = Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield stop
+    finally:
+        stop.set()
+        signal.signal(signal.SIGTERM, before)
 
 
 def user() -> str:

@@ -122,6 +122,7 @@ def _play(folder: Path, console: Console) -> int:
         store = controller.store()
         telling = Telling(store, console, started)
         in_time = _until_settled(cluster, store, telling)
+        telling.catch_up()  # the last changes came after the last look
         records = user_jobs(cluster.client)
         jobs.stop()
         result = _judge(console, store, jobs, records, in_time=in_time, took=time.time() - started)

@@ -7,6 +7,7 @@ that needs more nodes than a small set has, or that fails anywhere, blames nobod
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,8 @@ Asking = Generator[list[Nodes], list[Outcome], None]
 """Sets that share no node and may run at once -> how each ended."""
 STAND_INS = 3
 """Nodes that are tried in the place of a member, where none is known to be well."""
+PARTS_LEFT_OUT = 8
+"""Before it is said that it fails on any nodes, it is run without each eighth of them."""
 MAX_TRIES = 2
 """Times a set is run that could not be run."""
 
@@ -88,15 +91,15 @@ class Bisection:
             if (yield from self._is_needed(member, ran)):
                 needed.append(member)  # noqa: PERF401 - a comprehension cannot yield
         if needed:
-            others = ", ".join(node for node in ran if node not in needed) or "nobody else"
+            others = ", ".join(node for node in ran if node not in needed)
             return Culprit(
                 kind="node" if len(needed) == 1 else "together",
                 nodes=tuple(needed),
                 ran=ran,
-                reason=f"fails with {others}, and passes with a well node in place of"
-                f" {'it' if len(needed) == 1 else 'any of them'}",
+                reason=f"fails {f'with {others}' if others else 'by themselves' if needed[1:] else 'alone'};"
+                f" passes with another node in place of {'any of them' if needed[1:] else 'it'}",
             )
-        if any(end is Outcome.PASS and len(nodes) > len(ran) for nodes, end in self._known.items()):
+        if (yield from self._more_pass(ran)):
             # Any so few nodes fail, and more do not.
             self.at_least = len(ran) + 1
             return None
@@ -106,6 +109,20 @@ class Bisection:
             ran=ran,
             reason=f"any {len(ran)} of them fail that were tried: something that they share, or the command",
         )
+
+    def _more_pass(self, ran: Nodes) -> Generator[list[Nodes], list[Outcome], bool]:
+        """Whether it passes on any set that is larger; most of the nodes are tried where none is known."""
+        for parts in (2, 4, PARTS_LEFT_OUT):
+            for piece in _pieces(self.left, min(parts, len(self.left))):
+                if self._passed_above(len(ran)):
+                    return True
+                rest = tuple(node for node in self.left if node not in piece)
+                if len(rest) > len(ran) and self._end(rest) is None:
+                    yield from self._run([rest])
+        return self._passed_above(len(ran))
+
+    def _passed_above(self, count: int) -> bool:
+        return any(end is Outcome.PASS and len(nodes) > count for nodes, end in self._known.items())
 
     def _is_needed(self, member: str, ran: Nodes) -> Generator[list[Nodes], list[Outcome], bool]:
         """Whether it passes with somebody else in the member's place."""
@@ -126,9 +143,7 @@ class Bisection:
         """A set that fails, of which no smaller part does: ddmin, filled up to what the command needs."""
         core, ran, parts = failing, failing, 2
         while len(core) > 1 and parts <= len(core):
-            pieces = [
-                tuple(core[len(core) * i // parts : len(core) * (i + 1) // parts]) for i in range(parts)
-            ]
+            pieces = _pieces(core, parts)
             smaller = yield from self._smaller(pieces, core)
             if smaller:
                 core, ran, parts = *smaller, 2
@@ -204,6 +219,11 @@ class Bisection:
             sets = [nodes for nodes, end in zip(sets, ends, strict=True) if end is Outcome.UNABLE]
         if sets:
             raise Undecided(f"could not be run on {', '.join(sets[0])}")
+
+
+def _pieces(nodes: Nodes, parts: int) -> list[Nodes]:
+    cuts = [len(nodes) * i // parts for i in range(parts + 1)]
+    return [nodes[first:end] for first, end in itertools.pairwise(cuts)]
 
 
 def _disjoint(sets: Sequence[Nodes]) -> list[Nodes]:

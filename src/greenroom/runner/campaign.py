@@ -122,11 +122,6 @@ def conclude(wish: Wish, trials: Sequence[Trial]) -> Findings:
     )
 
 
-def _shared(level: str, rail: str, one: Findings) -> str:
-    where = (f"{level} racks" if level else "", f"over {rail}" if rail else "")
-    return " ".join(word for word in (*where, one.shared) if word)
-
-
 def _ways(wish: Wish, rail: str, far: Findings) -> list[Blame]:
     """Who fails only across racks: its way; who has nobody in its rack to tell that by: itself."""
     sizes = wish.sizes()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from random import Random
+from threading import Event
 
 from greenroom.model.fabric import Findings, Trial
 from greenroom.probes.host import Host, ProbeUnavailable
@@ -65,12 +67,21 @@ Told = Callable[[Trial], None]
 
 
 def run_campaign(
-    wish: Wish, test: PairTest, host: Host, dice: Random, *, told: Told = lambda _: None
+    wish: Wish,
+    test: PairTest,
+    host: Host,
+    dice: Random,
+    *,
+    told: Told = lambda _: None,
+    stop: Event | None = None,
 ) -> tuple[list[Trial], Findings]:
-    """Round after round, until all that can be known is known. ``told`` hears of each trial as it ends."""
+    """Round after round, until all that can be known is known.
+
+    ``told`` hears of each trial as it ends. ``stop``, which ends what ``host`` runs, is set in the end.
+    """
     trials: list[Trial] = []
     number = 0
-    with ThreadPoolExecutor(3 * MAX_PAIRS) as pool:
+    with ThreadPoolExecutor(3 * MAX_PAIRS) as pool, _set_at_end(stop):
         runner = _Runner(test, host, pool, wish)
         while step := next_round(wish, trials, dice):
             stage, pairs = step
@@ -95,6 +106,16 @@ def run_campaign(
                 trials.append(trial)
                 told(trial)
     return trials, conclude(wish, trials)
+
+
+@contextmanager
+def _set_at_end(stop: Event | None) -> Iterator[None]:
+    """Before the pool waits for its threads."""
+    try:
+        yield
+    finally:
+        if stop:
+            stop.set()
 
 
 class _Runner:
