@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from greenroom.checks.configuration import read_golden
-from greenroom.cli.reports import looked_of, of_files, of_store
+from greenroom.cli.reports import has_looked, looked_of, of_files, of_store
 from greenroom.cli.session import config_option, json_option, print_json
 from greenroom.cli.tables import table
 from greenroom.model.words import Exit
@@ -69,7 +69,7 @@ def command(
 
 def _nodes(sources: tuple[Path, ...], config: Path, *, fleet: bool) -> dict[str, Facts]:
     if fleet:
-        reports = of_store(config, CHECK)
+        reports = of_store(config, has_looked(CHECK))
     elif sources:
         reports = of_files(sources)
     else:

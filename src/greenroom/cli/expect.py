@@ -45,7 +45,7 @@ def learn_command(
     """
     if not sources and not fleet:
         raise click.UsageError("give reports, folders of them or recordings, or --fleet")
-    reports = of_store(path, FACTS) if fleet else of_files(sources)
+    reports = of_store(path, has_looked(FACTS)) if fleet else of_files(sources)
     kinds = _kinds(reports, gpu)
     if len(kinds) != 1:
         told = "; ".join(f"{name or 'no GPU'}: {len(group)} nodes" for name, group in kinds.items())

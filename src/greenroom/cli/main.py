@@ -28,6 +28,7 @@ COMMANDS = {
     "lab": ("lab", "A real cluster on this machine with stand-in GPUs."),
     "node": ("node", "One node: state and timeline."),
     "nodes": ("nodes", "All nodes: phase, verdict, reason, since, attempts."),
+    "outliers": ("outliers", "Nodes that are slow beside their like, or compute something else."),
     "record": ("record", "Write this machine down, for a bug report or a test."),
     "release": ("operator", "Take back a hold made by `hold`; the node is checked again."),
     "retire": ("operator", "Take a node out of Greenroom's care for good."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from greenroom.checks.frame import load_all
 from greenroom.cli.session import session
 from greenroom.model.jsonish import Unreadable, from_json
-from greenroom.model.results import Report
+from greenroom.model.results import CheckResult, Report
 from greenroom.probes.recording import FILE, ReplayHost, load
 from greenroom.runner.run import Wish, run_checks
 
@@ -34,8 +34,8 @@ def of_files(paths: Sequence[Path]) -> list[Report]:
     return sorted(found.values(), key=lambda one: one.node)
 
 
-def of_store(config: Path, check: str) -> list[Report]:
-    """The last report of every node in which that check has looked, from the controller's store."""
+def of_store(config: Path, useful: Callable[[CheckResult], bool]) -> list[Report]:
+    """The last report of every node that has a useful result, from the controller's store."""
     reports = []
     with session(config) as opened:
         for state in opened.store.states():
@@ -43,10 +43,15 @@ def of_store(config: Path, check: str) -> list[Report]:
                 run = opened.store.run(row.run_id)
                 if run and run.report:
                     report = from_json(Report, run.report)
-                    if any(result.check == check and result.looked for result in report.results):
+                    if any(useful(result) for result in report.results):
                         reports.append(report)
                         break
     return reports
+
+
+def has_looked(check: str) -> Callable[[CheckResult], bool]:
+    """Whether a result is that check's, and it saw something."""
+    return lambda result: result.check == check and bool(result.looked)
 
 
 def looked_of(report: Report, check: str) -> dict[str, Any]:
