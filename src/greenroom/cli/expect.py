@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from greenroom.checks.expectations import Expected, ExpectedWrong, Threshold, load_expected, model_files
-from greenroom.cli.reports import of_files, of_store
+from greenroom.cli.reports import has_looked, of_files, of_store
 from greenroom.cli.session import config_option, json_option, print_json
 from greenroom.cli.tables import table
 from greenroom.model.results import Report
