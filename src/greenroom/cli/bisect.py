@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A step of srun; a process a node; or one process here that reaches the nodes itself.",
 )
+@click.option("--reservation", default="", help="Of Slurm, in which the nodes are held.")
 @click.option("--at-least", type=click.IntRange(1), default=1, show_default=True, help="Nodes it needs.")
 @click.option(
     "--repeat",
@@ -60,6 +61,8 @@ def command(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     from greenroom.runner.bisect import Bisection
     from greenroom.runner.together import Job, bisect
 
+    if options["reservation"] and options["via"] != "slurm":
+        raise click.UsageError("--reservation: only Slurm has them, --via slurm")
     nodes = hosts(options["nodelist"])
     try:
         search = Bisection(nodes, at_least=options["at_least"])
@@ -68,6 +71,7 @@ def command(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     job = Job(
         words=tuple(options["words"]),
         via=options["via"],
+        reservation=options["reservation"],
         deadline_s=options["deadline"],
         repeat=options["repeat"],
     )

@@ -18,6 +18,8 @@ from greenroom.model.words import Exit, Outcome
 
 if TYPE_CHECKING:
     from greenroom.model.fabric import Findings, Trial
+    from greenroom.runner.fabric import Way
+    from greenroom.runner.training import Trained
 
 MIB = 1 << 20
 WAYS = ("slurm", "ssh", "netns")
@@ -35,7 +37,12 @@ def command() -> None:
     "--via", type=click.Choice(WAYS), default="slurm", show_default=True, help="How they are reached."
 )
 @click.option("--witnesses", default="", help="Idle nodes that are known to be well, as partners only.")
-@click.option("--racks", type=click.Path(exists=True, path_type=Path), help='JSON: {"node": "rack"}.')
+@click.option(
+    "--topology",
+    type=click.Path(exists=True, path_type=Path),
+    help='topology.conf, `kubectl get nodes -o json`, or JSON {"node": "rack"}; default with slurm: its own.',
+)
+@click.option("--rack-label", default="", help="Label of Kubernetes nodes that names the rack.")
 @click.option("--rails", default="", help="Adapters to force one by one, e.g. mlx5_0,mlx5_1.")
 @click.option("--interface", default="", help="Network interface of the ranks' sockets.")
 @click.option("--size-mib", type=click.IntRange(1, 16384), default=16, show_default=True, help="Message.")
@@ -50,6 +57,7 @@ def command() -> None:
 )
 @click.option("--deadline", type=click.FloatRange(5), default=120.0, show_default=True, help="A pair, s.")
 @click.option("--python", default="", help="Interpreter on the nodes; default: this one.")
+@click.option("--reservation", default="", help="Of Slurm, in which the nodes are held.")
 @click.option("--seed", type=int, default=None, help="Of the pairing; default: another one each time.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write all trials here, as evidence (JSON).")
 @json_option
@@ -60,7 +68,6 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     """  # fmt: skip
     from greenroom.probes.host import LocalHost
     from greenroom.runner.campaign import Wish
-    from greenroom.runner.fabric import WAYS as WAY
     from greenroom.runner.fabric import PairTest, run_campaign
     from greenroom.runner.meeting import Limits
     from greenroom.runner.pairs import Rules
@@ -70,7 +77,7 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     wish = Wish(
         nodes=nodes,
         witnesses=tuple(one for one in witnesses if one not in nodes),
-        racks=_racks(options["racks"]),
+        racks=_racks(options, nodes),
         rails=tuple(word for word in options["rails"].split(",") if word) or ("",),
         rules=Rules(shared_above=options["shared_above"]),
     )
@@ -81,7 +88,7 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
         "network_only": True,
     }
     test = PairTest(
-        way=WAY[options["via"]],
+        way=_way(options),
         spec=spec,
         limits=Limits(busbw_gb_per_s=options["min_gb_per_s"]),
         deadline_s=options["deadline"],
@@ -106,16 +113,91 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     return Exit.UNDECIDED if found.undecided else Exit.FIT
 
 
-def _racks(path: Path | None) -> dict[str, str]:
-    if path is None:
+@command.command("train")
+@click.option("-w", "--nodes", "nodelist", required=True, help="Nodes to train on, in Slurm notation.")
+@click.option(
+    "--via", type=click.Choice(WAYS), default="slurm", show_default=True, help="How they are reached."
+)
+@click.option("--reservation", default="", help="Of Slurm, in which the nodes are held.")
+@click.option("--ranks", type=click.IntRange(1, 64), default=1, show_default=True, help="On each node.")
+@click.option("--way", type=click.Choice(("ddp", "fsdp")), default="ddp", show_default=True)
+@click.option("--steps", type=click.IntRange(2, 10_000), default=20, show_default=True)
+@click.option("--interface", default="", help="Network interface of the ranks' sockets.")
+@click.option(
+    "--slower-percent",
+    type=click.FloatRange(1),
+    default=20.0,
+    show_default=True,
+    help="So much slower than is usual is a straggler. It is named, and fails nobody.",
+)
+@click.option("--deadline", type=click.FloatRange(5), default=180.0, show_default=True, help="Of all, s.")
+@click.option("--python", default="", help="Interpreter on the nodes; default: this one.")
+@json_option
+def train(**options: Any) -> int:  # noqa: ANN401 - click's options by name
+    """Train a tiny transformer on all nodes at once: losses, weights and gradients must be right.
+
+    Exit code 0: they are, also if a node is slow; 1: they are not; 3: it could not be told.
+    """
+    from greenroom.probes.host import LocalHost
+    from greenroom.runner.fabric import PairTest
+    from greenroom.runner.training import train as run_training
+
+    nodes = hosts(options["nodelist"])
+    if len(nodes) * options["ranks"] < 2:
+        raise click.UsageError("one rank trains with nobody: give more nodes, or --ranks")
+    spec = {"way": options["way"], "steps": options["steps"], "interface": options["interface"]}
+    test = PairTest(
+        way=_way(options),
+        workload="training",
+        spec=spec,
+        deadline_s=options["deadline"],
+        python=options["python"],
+    )
+    with stoppable() as stop:
+        trained = run_training(
+            nodes,
+            test,
+            LocalHost(stop),
+            stop,
+            ranks=options["ranks"],
+            slower_percent=options["slower_percent"],
+        )
+    if options["as_json"]:
+        print_json({"schema": 1, "training": trained})
+    else:
+        _show_training(trained)
+    return {Outcome.PASS: Exit.FIT, Outcome.FAIL: Exit.UNFIT}.get(trained.outcome, Exit.UNDECIDED)
+
+
+def _way(options: dict[str, Any]) -> Way:
+    from greenroom.runner.fabric import WAYS as WAY
+
+    way = WAY[options["via"]]
+    if not options["reservation"]:
+        return way
+    if options["via"] != "slurm":
+        raise click.UsageError("--reservation: only Slurm has them, --via slurm")
+    return way.with_words(f"--reservation={options['reservation']}")
+
+
+def _racks(options: dict[str, Any], nodes: tuple[str, ...]) -> dict[str, str]:
+    """Node -> rack, by the file; with Slurm by what it says itself, if that tells the nodes apart."""
+    from greenroom.parsers.topology import TopologyUnreadable, racks
+    from greenroom.probes.host import LocalHost, ProbeUnavailable
+
+    path: Path | None = options["topology"]
+    if path is not None:
+        try:
+            return racks(path.read_text(encoding="utf-8"), label=options["rack_label"])
+        except (TopologyUnreadable, UnicodeDecodeError) as error:
+            raise click.UsageError(f"{path}: {error}") from error
+    if options["via"] != "slurm":
         return {}
     try:
-        racks = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise click.UsageError(f"{path}: no JSON: {error}") from error
-    if not isinstance(racks, dict) or not all(isinstance(rack, str) for rack in racks.values()):
-        raise click.UsageError(f'{path}: expected {{"node": "rack", ...}}')
-    return racks
+        found = racks(LocalHost().run(["scontrol", "show", "topology"], timeout_s=10).stdout)
+    except (TopologyUnreadable, ProbeUnavailable):
+        return {}  # a cluster without a topology has nothing to say
+    return found if len({found.get(node) for node in nodes}) > 1 else {}
 
 
 def _tell(trial: Trial) -> None:
@@ -143,3 +225,14 @@ def _show(found: Findings) -> None:
         f"{len(found.cleared)} cleared, {len(found.blamed)} blamed, {len(found.undecided)} undecided;"
         f" {found.runs} tests in {found.rounds} rounds"
     )
+
+
+def _show_training(trained: Trained) -> None:
+    print(f"{trained.outcome.value}{f': {plain(trained.why)}' if trained.why else ''}")
+    for node in trained.culprits:
+        print(f"culprit: {node}")
+    for one in trained.stragglers:
+        much = f"{one.own_ms:.1f} ms a step by itself, usual are {one.usual_ms:.1f}"
+        print(f"straggler: {one.node} (rank {one.rank}): {much}")
+    if trained.step_ms is not None:
+        print(f"{len(trained.ranks)} ranks, {trained.step_ms:.1f} ms a step")

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from random import Random
 from threading import Event
@@ -37,6 +37,10 @@ class Way:
         start = [word.replace("{node}", node) for word in self.prefix]
         return [*start, shlex.join(words)] if self.quoted else [*start, *words]
 
+    def with_words(self, *words: str) -> Way:
+        """With more options of the program that starts it."""
+        return replace(self, prefix=(self.prefix[0], *words, *self.prefix[1:]))
+
 
 WAYS = {
     "ssh": Way(
@@ -55,6 +59,7 @@ class PairTest:
     way: Way
     spec: Mapping[str, object]
     """For the workload; rank, world, address and adapter are set for each."""
+    workload: str = "collective"
     limits: Limits = field(default_factory=Limits)
     deadline_s: float = 120.0
     python: str = ""
@@ -127,30 +132,31 @@ class _Runner:
 
     def meet(self, nodes: tuple[str, ...], stage: Stage, port: int) -> Met:
         """One test on these nodes."""
-        spec = {
-            **self._test.spec,
-            "world": len(nodes),
-            "address": f"{self._addresses[nodes[0]]}:{port}",
-            "adapter": stage.rail,
-            "deadline_s": self._test.deadline_s,
-        }
-        ranks = [
-            self._pool.submit(self._rank, node, {**spec, "rank": rank}) for rank, node in enumerate(nodes)
-        ]
-        answers = {node: rank.result() for node, rank in zip(nodes, ranks, strict=True)}
-        return judge_meeting(answers, self._test.limits)
+        address = f"{self._addresses[nodes[0]]}:{port}"
+        ranks = start_ranks(
+            self._test, self._host, self._pool, nodes, {"address": address, "adapter": stage.rail}
+        )
+        return judge_meeting(dict(zip(nodes, ranks, strict=True)), self._test.limits)
 
-    def _rank(self, node: str, spec: Mapping[str, object]) -> Answer:
-        test = self._test
-        words = command("collective", spec, python=test.python)
+
+def start_ranks(
+    test: PairTest, host: Host, pool: ThreadPoolExecutor, nodes: Sequence[str], more: Mapping[str, object]
+) -> list[Answer]:
+    """Start a rank on each of the nodes, in this order, and wait for what they say."""
+    spec = {**test.spec, **more, "world": len(nodes), "deadline_s": test.deadline_s}
+
+    def one(rank: int, node: str) -> Answer:
+        words = command(test.workload, {**spec, "rank": rank}, python=test.python)
         if other := test.instead.get(node):
             words = [*other, *words[3:]]
-        return ask(self._host, test.way.argv(node, words), deadline_s=test.deadline_s)
+        return ask(host, test.way.argv(node, words), deadline_s=test.deadline_s)
+
+    return [run.result() for run in [pool.submit(one, rank, node) for rank, node in enumerate(nodes)]]
 
 
 def find_address(host: Host, way: Way, node: str) -> str:
     """Where the first rank listens. In a namespace its own address, elsewhere the node's name will do."""
-    if way is not WAYS["netns"]:
+    if way != WAYS["netns"]:
         return node
     try:
         ran = host.run(["ip", "-n", node, "-j", "-4", "addr", "show", "scope", "global"], timeout_s=5)

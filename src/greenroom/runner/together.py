@@ -34,6 +34,8 @@ class Job:
 
     words: tuple[str, ...]
     """``{nodes}``, ``{first}`` and ``{count}`` are replaced."""
+    reservation: str = ""
+    """Of Slurm."""
     via: str
     """``slurm``: one step of srun with a task a node; ``ssh``, ``netns``: a process a node; ``local``: one
     process here, which reaches the nodes itself (mpirun, sbatch --wait)."""
@@ -117,7 +119,7 @@ def _once(nodes: Nodes, job: Job, stop: Event) -> tuple[Outcome, str]:
     if job.via == "local":
         return run.wait(run.words(), stop)
     if job.via == "slurm":
-        step = ["srun", "--quiet", "--overlap", "--kill-on-bad-exit=1", "--ntasks-per-node=1"]
+        step = [*run.way.prefix[:-4], "--kill-on-bad-exit=1", "--ntasks-per-node=1"]
         return run.wait(
             [*step, f"-N{len(nodes)}", f"-n{len(nodes)}", "-w", told["nodes"], *run.words()], stop, nodes
         )
@@ -165,6 +167,8 @@ class _Run:
         self._job, self._told = job, told
         self._mark = f"GREENROOM_RUN={uuid4().hex}"
         self.way = WAYS.get(job.via, Way(prefix=()))
+        if job.reservation:
+            self.way = self.way.with_words(f"--reservation={job.reservation}")
         self._far = job.via in FAR
 
     def words(self, *, rank: int = -1) -> list[str]:

@@ -58,7 +58,7 @@ def _train(torch: ModuleType, device: Any, spec: dict[str, Any]) -> dict[str, An
     torch.use_deterministic_algorithms(mode=True, warn_only=True)
     reference = _alone(torch, spec)
     model = _model(torch, spec).to(device)
-    own = _own_work(torch, model, device, spec)
+    own, gradient = _own_work(torch, model, device, spec)
     both = _spread(torch, model, device, spec)
     optimizer = torch.optim.SGD(both.parameters(), lr=RATE)
     losses, steps = [], []
@@ -80,6 +80,8 @@ def _train(torch: ModuleType, device: Any, spec: dict[str, Any]) -> dict[str, An
     return {
         "losses": losses,
         "reference": reference,
+        "gradient": gradient,
+        "gradient_reference": _own_work(torch, _model(torch, spec), torch.device("cpu"), spec, times=1)[1],
         "weights": same,
         "step_ms": round(statistics.median(steps[WARM_STEPS:] or steps) * 1e3, 3),
         "own_ms": round(statistics.median(own[WARM_STEPS:] or own) * 1e3, 3),
@@ -102,18 +104,30 @@ def _alone(torch: ModuleType, spec: dict[str, Any]) -> list[float]:
     return losses
 
 
-def _own_work(torch: ModuleType, model: Any, device: Any, spec: dict[str, Any]) -> list[float]:  # noqa: ANN401
-    """Seconds of a step without the others: in training all ranks go as slow as the slowest."""
-    took = []
+def _own_work(
+    torch: ModuleType,
+    model: Any,  # noqa: ANN401
+    device: Any,  # noqa: ANN401
+    spec: dict[str, Any],
+    *,
+    times: int = 0,
+) -> tuple[list[float], float]:
+    """Without the others: seconds of each step, and the size of the gradient.
+
+    In training all ranks go as slow as the slowest, and all are wrong as soon as one is.
+    """
+    took: list[float] = []
     given = _data(torch, spec, 0, int(spec["rank"]))
-    for _ in range(max(5, int(spec["steps"]))):
+    for _ in range(times or max(5, int(spec["steps"]))):
+        model.zero_grad()
         _wait(torch, device)
         started = time.perf_counter()
         _loss(torch, model, given, device).backward()
         _wait(torch, device)
         took.append(time.perf_counter() - started)
+    size = torch.cat([one.grad.flatten() for one in model.parameters()]).norm()
     model.zero_grad()
-    return took
+    return took, round(float(size.item()), 6)
 
 
 def _loss(torch: ModuleType, model: Any, text: Any, device: Any) -> Any:  # noqa: ANN401
