@@ -90,15 +90,10 @@ def _fault(results: list[tuple[str, dict[str, Any]]]) -> tuple[str, list[str]]:
     for node, result in results:
         if broke := result.get("broke"):
             return f"the connection broke, as {node} says: {broke}; try `greenroom fabric run`", []
-    wrong = [
-        (node, one)
-        for node, one in results
-        if not math.isclose(one["gradient"], one["gradient_reference"], rel_tol=TOLERANCE)
-    ]
+    wrong = {node: one["gradient_off"] for node, one in results if one["gradient_off"] > TOLERANCE}
     if wrong:
-        node, one = wrong[0]
-        told = f"{one['gradient']:g}, its processor says {one['gradient_reference']:g}"
-        return f"the gradient that {node} computes is wrong: {told}", [node for node, _ in wrong]
+        told = ", ".join(f"{node} (by {off:.2g})" for node, off in wrong.items())
+        return f"gradients are not those that the processor computes: {told}", list(wrong)
     if found := _minority([(node, str(one["reference"])) for node, one in results]):
         return f"the processor of {', '.join(found)} computes other losses than the others'", found
     if len({str(one["weights"]) for _, one in results}) > 1:
