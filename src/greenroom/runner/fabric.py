@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -155,12 +156,16 @@ def start_ranks(
 
 
 def find_address(host: Host, way: Way, node: str) -> str:
-    """Where the first rank listens. In a namespace its own address, elsewhere the node's name will do."""
-    if way != WAYS["netns"]:
-        return node
+    """Where the first rank listens: what Slurm or the namespace says; elsewhere the node's name will do."""
     try:
-        ran = host.run(["ip", "-n", node, "-j", "-4", "addr", "show", "scope", "global"], timeout_s=5)
-        links = json.loads(ran.stdout or "[]")
-        return str(ip_address(links[0]["addr_info"][0]["local"]))
+        if way.prefix[0] == "srun":
+            ran = host.run(["scontrol", "show", "node", "-o", node], timeout_s=10)
+            known = re.search(r" NodeAddr=(\S+)", ran.stdout)
+            return known[1] if known else node
+        if way == WAYS["netns"]:
+            ran = host.run(["ip", "-n", node, "-j", "-4", "addr", "show", "scope", "global"], timeout_s=5)
+            links = json.loads(ran.stdout or "[]")
+            return str(ip_address(links[0]["addr_info"][0]["local"]))
     except (ProbeUnavailable, ValueError, LookupError, TypeError):
-        return node
+        pass
+    return node

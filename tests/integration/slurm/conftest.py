@@ -31,7 +31,7 @@ def lab_dir():
 
 @pytest.fixture(scope="session")
 def cluster(lab_dir):
-    names = [f"n{i:02d}" for i in range(1, 13)]
+    names = [f"n{i:02d}" for i in range(1, 17)]
     with Cluster(lab_dir / "backend", nodes=names, born_held=False, prolog=False) as cluster:
         yield cluster
 
