@@ -43,6 +43,13 @@ def command() -> None:
     help='topology.conf, `kubectl get nodes -o json`, or JSON {"node": "rack"}; default with slurm: its own.',
 )
 @click.option("--rack-label", default="", help="Label of Kubernetes nodes that names the rack.")
+@click.option(
+    "--group",
+    type=click.IntRange(2, 128),
+    default=2,
+    show_default=True,
+    help="Nodes of a first test; groups that fail are halved, down to pairs.",
+)
 @click.option("--rails", default="", help="Adapters to force one by one, e.g. mlx5_0,mlx5_1.")
 @click.option("--interface", default="", help="Network interface of the ranks' sockets.")
 @click.option("--size-mib", type=click.IntRange(1, 16384), default=16, show_default=True, help="Message.")
@@ -79,7 +86,7 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
         witnesses=tuple(one for one in witnesses if one not in nodes),
         racks=_racks(options, nodes),
         rails=tuple(word for word in options["rails"].split(",") if word) or ("",),
-        rules=Rules(shared_above=options["shared_above"]),
+        rules=Rules(shared_above=options["shared_above"], group=options["group"]),
     )
     spec = {
         "sizes_bytes": [options["size_mib"] * MIB],

@@ -15,7 +15,8 @@ from greenroom.runner.culprits import adapters, judge, paths
 from greenroom.runner.pairs import Allowed, Rules, anybody, plan
 
 INSIDE, ACROSS = "inside", "across"
-Pairs = list[tuple[str, str]]
+Pairs = list[tuple[str, ...]]
+"""Or groups, of the first rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

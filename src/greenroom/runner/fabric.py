@@ -21,7 +21,8 @@ from greenroom.workloads.answers import Answer, command
 from greenroom.workloads.start import ask
 
 FIRST_PORT, PORTS = 29500, 2000
-MAX_PAIRS = 64
+MAX_RANKS = 128
+"""At once, however many nodes a test has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,15 +88,18 @@ def run_campaign(
     """
     trials: list[Trial] = []
     number = 0
-    with ThreadPoolExecutor(3 * MAX_PAIRS) as pool, _set_at_end(stop):
+    # A test waits for its ranks: there must be room for all of both.
+    room = MAX_RANKS + MAX_RANKS // 2 + 2 * wish.rules.group
+    with ThreadPoolExecutor(room) as pool, _set_at_end(stop):
         runner = _Runner(test, host, pool, wish)
         while step := next_round(wish, trials, dice):
             stage, pairs = step
             number += 1
             # What is too much for one round comes in the next.
+            most = max(1, MAX_RANKS // max(map(len, pairs)))
             runs = [
                 pool.submit(runner.meet, pair, stage, FIRST_PORT + (number * 97 + place) % PORTS)
-                for place, pair in enumerate(pairs[:MAX_PAIRS])
+                for place, pair in enumerate(pairs[:most])
             ]
             for pair, run in zip(pairs, runs, strict=False):
                 met = run.result()

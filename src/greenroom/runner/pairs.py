@@ -1,8 +1,9 @@
 """Which nodes to test together next. Pure: what was tested comes in, dice are handed in.
 
-First everybody once, in disjoint random pairs. Then each node that has not passed is tested with two
-further, distinct partners that have: a partner of the first round may itself be the bad one. Who passes once
-is proven. How it compares with other ways: `greenroom sim blame`.
+First everybody once, in disjoint random pairs, or in groups: one that passes proves all in it, one that
+fails is halved, down to pairs. Then each node that has not passed is tested with two further, distinct
+partners that have: a partner of the first round may itself be the bad one. Who passes once is proven. How it
+compares with other ways: `greenroom sim blame`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from random import Random
 from greenroom.model.fabric import Trial
 from greenroom.model.words import Outcome
 
+Nodes = tuple[str, ...]
 Allowed = Callable[[str, str], bool]
 """Whether two nodes may be tested together (in one rack; in different ones)."""
 SMALL = 8
@@ -31,6 +33,8 @@ class Rules:
     """Part of the nodes from which their failing together has one cause, and no node is blamed."""
     shared_least: int = 3
     """Fewer suspects than this are never a shared cause on their number alone."""
+    group: int = 2
+    """Nodes of a first test."""
     max_rounds: int = 20
     max_unable: int = 2
     """Times a node may be part of a test that could not be made before it is given up as undecided."""
@@ -85,6 +89,9 @@ def _take(standing: Standing, trial: Trial, proven: set[str]) -> None:
             standing.unable[node] += 1
             standing.why_unable[node] = trial.why
         return
+    if len(trial.nodes) > 2:
+        standing.proven |= set(trial.nodes) if trial.outcome is Outcome.PASS else set()
+        return
     for node in trial.nodes:
         others = set(trial.nodes) - {node}
         standing.tested[node] |= others
@@ -92,8 +99,7 @@ def _take(standing: Standing, trial: Trial, proven: set[str]) -> None:
             standing.proven.add(node)
         else:
             standing.failed[node] |= others
-            # In a group a partner is proven only if all of them are.
-            standing.confirmed[node] |= others if others <= proven else set()
+            standing.confirmed[node] |= others & proven
 
 
 def confirmed(node: str, standing: Standing, rules: Rules) -> bool:
@@ -112,8 +118,8 @@ def plan(
     rules: Rules = Rules(),
     witnesses: Sequence[str] = (),
     allowed: Allowed = anybody,
-) -> list[tuple[str, str]]:
-    """Pairs of the next round, disjoint; none: all that can be known is known."""
+) -> list[Nodes]:
+    """Pairs or groups of the next round, disjoint; none: all that can be known is known."""
     standing = stand(trials, witnesses)
     if standing.rounds >= rules.max_rounds:
         return []
@@ -128,7 +134,11 @@ def plan(
         return []
     dice.shuffle(waiting)
     if not trials:
-        return _first(waiting, witnesses, dice, allowed)
+        groups = _groups(waiting, rules.group, allowed) if rules.group > 2 else []
+        taken = {node for group in groups for node in group}
+        return groups + _first([one for one in waiting if one not in taken], witnesses, dice, allowed)
+    if halves := _halves(trials):
+        return halves
     if not standing.proven and (len(nodes) > SMALL or standing.rounds >= len(nodes)):
         return []  # nobody passes: no node's fault
     well = sorted(
@@ -140,9 +150,29 @@ def plan(
     return [*pairs, *more]
 
 
-def _first(
-    waiting: list[str], witnesses: Sequence[str], dice: Random, allowed: Allowed
-) -> list[tuple[str, str]]:
+def _groups(waiting: list[str], size: int, allowed: Allowed) -> list[Nodes]:
+    """Groups in which every two may be tested together; who has nobody is left to the pairs."""
+    classes: list[list[str]] = []
+    for node in waiting:
+        found = next((one for one in classes if all(allowed(node, other) for other in one)), None)
+        if found is None:
+            classes.append(found := [])
+        found.append(node)
+    return [group for one in classes if len(one) > 1 for group in cut(one, size)]
+
+
+def _halves(trials: Sequence[Trial]) -> list[Nodes]:
+    """Both halves of the groups that failed in the last round."""
+    last = max(trial.round for trial in trials)
+    failed = [
+        trial.nodes
+        for trial in trials
+        if trial.round == last and trial.outcome is Outcome.FAIL and len(trial.nodes) > 3
+    ]
+    return [half for nodes in failed for half in (nodes[: len(nodes) // 2], nodes[len(nodes) // 2 :])]
+
+
+def _first(waiting: list[str], witnesses: Sequence[str], dice: Random, allowed: Allowed) -> list[Nodes]:
     pairs, left = _pair_up(waiting, Standing(), allowed)
     well = sorted(witnesses, key=lambda _: dice.random())
     more, _ = _match(left, well, Standing(), allowed)
@@ -151,9 +181,10 @@ def _first(
 
 def _match(
     waiting: list[str], well: list[str], standing: Standing, allowed: Allowed
-) -> tuple[list[tuple[str, str]], list[str]]:
+) -> tuple[list[Nodes], list[str]]:
     """Each with a proven partner that it has not met, as far as they go; and who is left."""
-    pairs, left, free = [], [], dict.fromkeys(well)
+    pairs: list[Nodes] = []
+    left, free = [], dict.fromkeys(well)
     # Who has failed most first: the fewest partners are left for it.
     for node in sorted(waiting, key=lambda one: -len(standing.failed[one])):
         met = standing.tested[node]
@@ -166,11 +197,10 @@ def _match(
     return pairs, left
 
 
-def _pair_up(
-    waiting: list[str], standing: Standing, allowed: Allowed
-) -> tuple[list[tuple[str, str]], list[str]]:
+def _pair_up(waiting: list[str], standing: Standing, allowed: Allowed) -> tuple[list[Nodes], list[str]]:
     """Among themselves: a pass proves both."""
-    pairs, left, free = [], [], dict.fromkeys(waiting)
+    pairs: list[Nodes] = []
+    left, free = [], dict.fromkeys(waiting)
     for node in waiting:
         if node not in free:
             continue

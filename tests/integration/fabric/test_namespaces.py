@@ -30,8 +30,8 @@ SPEC = {"sizes_bytes": [MIB], "seconds": 1.0, "latency_tests": 20, "interface": 
 FAULTY = str(Path(__file__).with_name("faulty_workload.py"))
 
 
-def campaign(nodes, *, instead=None, reach_s=15.0):
-    wish = Wish(nodes=tuple(nodes), rules=Rules(shared_above=0.9))
+def campaign(nodes, *, instead=None, reach_s=15.0, group=2):
+    wish = Wish(nodes=tuple(nodes), rules=Rules(shared_above=0.9, group=group))
     spec = SPEC | {"reach_s": reach_s}
     test = PairTest(way=WAYS["netns"], spec=spec, limits=LIMITS, deadline_s=60.0, instead=instead or {})
     return run_campaign(wish, test, LocalHost(), Random(1))
@@ -94,6 +94,15 @@ def test_eight_well_nodes_are_cleared_in_one_round():
     assert set(found.cleared) == set(nodes), [trial.why for trial in trials]
     assert (found.rounds, found.runs) == (1, 4)
     assert all(0.013 < trial.measured["busbw_gb_per_s"] < 0.03 for trial in trials)
+
+
+def test_in_groups_the_wrong_one_is_found_by_halves():
+    with namespaces.hosts(8) as nodes:
+        trials, found = campaign(nodes, instead={nodes[4]: (sys.executable, FAULTY)}, group=4)
+    told = [(trial.nodes, trial.outcome.value, trial.why) for trial in trials]
+    assert [one.name for one in found.blamed] == [nodes[4]], told
+    assert set(found.cleared) == set(nodes) - {nodes[4]}, told
+    assert [len(trial.nodes) for trial in trials if trial.round == 1] == [4, 4]
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,39 @@ def test_groups_leave_nobody_over(count, size):
         assert all(size <= len(group) < 2 * size for group in groups)
 
 
+@given(st.integers(12, 80), st.integers(3, 16), st.data())
+def test_groups_are_halved_down_to_the_bad_ones(count, size, data):
+    nodes = names(count)
+    bad = data.draw(st.sets(st.sampled_from(nodes), max_size=count // 6))
+    wish = Wish(nodes=nodes, rules=Rules(shared_above=1.0, group=size))
+    trials, found = play(wish, lambda group, _: not bad & set(group), seed=data.draw(st.integers(0, 9)))
+    assert {one.name for one in found.blamed} == bad
+    assert set(found.cleared) == set(nodes) - bad
+    assert {node for trial in trials if trial.round == 1 for node in trial.nodes} == set(nodes)
+
+
+def test_good_nodes_in_groups_need_one_round_and_few_runs():
+    _, found = play(Wish(nodes=names(64), rules=Rules(group=8)), lambda *_: True)
+    assert (found.runs, found.rounds) == (8, 1)
+
+
+def test_a_failing_group_alone_blames_nobody():
+    """Each test has its own chance to fail for no reason: a group says nothing of its members."""
+    _, found = play(
+        Wish(nodes=names(64), rules=Rules(group=8)), lambda group, _: len(group) <= 2 or "n3" not in group
+    )
+    assert not found.blamed
+    assert set(found.cleared) == set(names(64))
+
+
+def test_groups_stay_inside_racks():
+    wish = Wish(nodes=names(24), racks={f"n{i}": f"r{i % 3}" for i in range(24)}, rules=Rules(group=4))
+    trials, found = play(wish, lambda *_: True)
+    inside = [trial for trial in trials if trial.level == "inside"]
+    assert all(len({wish.rack(node) for node in trial.nodes}) == 1 for trial in inside)
+    assert set(found.cleared) == set(wish.nodes)
+
+
 def test_a_group_of_one_is_an_error():
     with pytest.raises(ValueError, match="expected 2 or more"):
         cut(names(4), 1)
