@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from pathlib import Path
 from random import Random
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from greenroom.runner.training import Trained
 
 MIB = 1 << 20
+WAIT_LOOK_S = 10.0
 WAYS = ("slurm", "ssh", "netns")
 COLOURS = {Outcome.PASS: "green", Outcome.FAIL: "red", Outcome.UNABLE: "magenta"}
 
@@ -36,7 +39,18 @@ def command() -> None:
 @click.option(
     "--via", type=click.Choice(WAYS), default="slurm", show_default=True, help="How they are reached."
 )
-@click.option("--witnesses", default="", help="Idle nodes that are known to be well, as partners only.")
+@click.option(
+    "--witnesses",
+    default="",
+    help="Nodes that are known to be well, as partners only; with Slurm also `idle`: who is idle in service.",
+)
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(0, 86400),
+    default=0.0,
+    help="So long, s, a lone node waits for an idle partner before it is tested alone.",
+)
 @click.option(
     "--topology",
     type=click.Path(exists=True, path_type=Path),
@@ -80,7 +94,7 @@ def run(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     from greenroom.runner.pairs import Rules
 
     nodes = tuple(hosts(options["nodelist"]))
-    witnesses = tuple(hosts(options["witnesses"])) if options["witnesses"] else ()
+    witnesses = _witnesses(options, nodes)
     wish = Wish(
         nodes=nodes,
         witnesses=tuple(one for one in witnesses if one not in nodes),
@@ -152,6 +166,8 @@ def train(**options: Any) -> int:  # noqa: ANN401 - click's options by name
     nodes = hosts(options["nodelist"])
     if len(nodes) * options["ranks"] < 2:
         raise click.UsageError("one rank trains with nobody: give more nodes, or --ranks")
+    if options["via"] == "slurm" and options["ranks"] > 1 and not os.environ.get("SLURM_JOB_ID"):
+        raise click.UsageError("--ranks: start it inside an allocation, `salloc --exclusive -w NODES`")
     spec = {"way": options["way"], "steps": options["steps"], "interface": options["interface"]}
     test = PairTest(
         way=_way(options),
@@ -185,6 +201,27 @@ def _way(options: dict[str, Any]) -> Way:
     if options["via"] != "slurm":
         raise click.UsageError("--reservation: only Slurm has them, --via slurm")
     return way.with_words(f"--reservation={options['reservation']}")
+
+
+def _witnesses(options: dict[str, Any], nodes: tuple[str, ...]) -> tuple[str, ...]:
+    """Partners that are known to be well; with ``idle`` those that Slurm would give work to now."""
+    from greenroom.probes.host import LocalHost, ProbeUnavailable
+    from greenroom.runner.fabric import idle_nodes
+
+    if options["witnesses"] != "idle":
+        return tuple(hosts(options["witnesses"])) if options["witnesses"] else ()
+    if options["via"] != "slurm":
+        raise click.UsageError("--witnesses idle: only Slurm knows who is, --via slurm; else name them")
+    until = time.monotonic() + options["wait_s"]
+    while True:
+        try:
+            found = tuple(node for node in idle_nodes(LocalHost()) if node not in nodes)
+        except ProbeUnavailable as error:
+            raise click.ClickException(str(error)) from error
+        if found or len(nodes) > 1 or time.monotonic() >= until:
+            return found
+        print(f"waiting for an idle partner of {nodes[0]}", file=sys.stderr, flush=True)
+        time.sleep(min(WAIT_LOOK_S, max(0.0, until - time.monotonic())))
 
 
 def _racks(options: dict[str, Any], nodes: tuple[str, ...]) -> dict[str, str]:

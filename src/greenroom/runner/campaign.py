@@ -14,7 +14,7 @@ from greenroom.model.fabric import Blame, Findings, Trial
 from greenroom.runner.culprits import adapters, judge, paths
 from greenroom.runner.pairs import Allowed, Rules, anybody, plan
 
-INSIDE, ACROSS = "inside", "across"
+INSIDE, ACROSS, ALONE = "inside", "across", "alone"
 Pairs = list[tuple[str, ...]]
 """Or groups, of the first rounds."""
 
@@ -105,8 +105,14 @@ def conclude(wish: Wish, trials: Sequence[Trial]) -> Findings:
         for node, reason in one.undecided.items()
         if node not in named
     }
-    lonely = set(wish.nodes) - {node for trial in trials for node in trial.nodes}
-    undecided |= dict.fromkeys(sorted(lonely), "no partner was there")
+    undecided |= dict.fromkeys(without_partner(wish, trials), "no partner was there")
+    undecided |= {
+        trial.nodes[
+            0
+        ]: f"tested alone ({trial.outcome}{f': {trial.why}' if trial.why else ''}): no partner was there"
+        for trial in trials
+        if trial.level == ALONE
+    }
     return Findings(
         blamed=tuple(blamed),
         cleared=tuple(node for node in wish.nodes if node not in named and node not in undecided),
@@ -121,6 +127,12 @@ def conclude(wish: Wish, trials: Sequence[Trial]) -> Findings:
         rounds=len({trial.round for trial in trials}),
         runs=len(trials),
     )
+
+
+def without_partner(wish: Wish, trials: Sequence[Trial]) -> list[str]:
+    """Nodes that were tested with nobody."""
+    met = {node for trial in trials if trial.level != ALONE for node in trial.nodes}
+    return [node for node in wish.nodes if node not in met]
 
 
 def _ways(wish: Wish, rail: str, far: Findings) -> list[Blame]:

@@ -15,8 +15,8 @@ from threading import Event
 
 from greenroom.model.fabric import Findings, Trial
 from greenroom.probes.host import Host, ProbeUnavailable
-from greenroom.runner.campaign import Stage, Wish, conclude, next_round
-from greenroom.runner.meeting import Limits, Met, judge_meeting
+from greenroom.runner.campaign import ALONE, Wish, conclude, next_round, without_partner
+from greenroom.runner.meeting import Limits, judge_meeting
 from greenroom.workloads.answers import Answer, command
 from greenroom.workloads.start import ask
 
@@ -98,23 +98,15 @@ def run_campaign(
             # What is too much for one round comes in the next.
             most = max(1, MAX_RANKS // max(map(len, pairs)))
             runs = [
-                pool.submit(runner.meet, pair, stage, FIRST_PORT + (number * 97 + place) % PORTS)
+                pool.submit(runner.meet, pair, number, place, level=stage.level, rail=stage.rail)
                 for place, pair in enumerate(pairs[:most])
             ]
-            for pair, run in zip(pairs, runs, strict=False):
-                met = run.result()
-                trial = Trial(
-                    nodes=pair,
-                    outcome=met.outcome,
-                    round=number,
-                    level=stage.level,
-                    rail=stage.rail,
-                    why=met.why,
-                    culprits=met.culprits,
-                    measured=met.measured,
-                )
-                trials.append(trial)
-                told(trial)
+            for run in runs:
+                trials.append(run.result())
+                told(trials[-1])
+        for place, node in enumerate(without_partner(wish, trials)):
+            trials.append(runner.meet((node,), number + 1, place, level=ALONE, rail=wish.rails[0]))
+            told(trials[-1])
     return trials, conclude(wish, trials)
 
 
@@ -135,13 +127,23 @@ class _Runner:
             node: find_address(host, test.way, node) for node in (*wish.nodes, *wish.witnesses)
         }
 
-    def meet(self, nodes: tuple[str, ...], stage: Stage, port: int) -> Met:
-        """One test on these nodes."""
-        address = f"{self._addresses[nodes[0]]}:{port}"
-        ranks = start_ranks(
-            self._test, self._host, self._pool, nodes, {"address": address, "adapter": stage.rail}
+    def meet(self, nodes: tuple[str, ...], number: int, place: int, *, level: str, rail: str) -> Trial:
+        """One test on these nodes, at a place in its round; on one node: two ranks on it."""
+        port = FIRST_PORT + (number * 97 + place) % PORTS
+        more = {"address": f"{self._addresses[nodes[0]]}:{port}", "adapter": rail}
+        test = replace(self._test, workload="alone") if len(nodes) == 1 else self._test
+        ranks = start_ranks(test, self._host, self._pool, nodes, more)
+        met = judge_meeting(dict(zip(nodes, ranks, strict=True)), self._test.limits)
+        return Trial(
+            nodes=nodes,
+            outcome=met.outcome,
+            round=number,
+            level=level,
+            rail=rail,
+            why=met.why,
+            culprits=met.culprits,
+            measured=met.measured,
         )
-        return judge_meeting(dict(zip(nodes, ranks, strict=True)), self._test.limits)
 
 
 def start_ranks(
@@ -173,3 +175,16 @@ def find_address(host: Host, way: Way, node: str) -> str:
     except (ProbeUnavailable, ValueError, LookupError, TypeError):
         pass
     return node
+
+
+def idle_nodes(host: Host) -> list[str]:
+    """Nodes in service that do nothing, as Slurm says: not drained, not reserved, no job on them.
+
+    Raises:
+        ProbeUnavailable: Slurm does not answer.
+    """
+    ran = host.run(["sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t"], timeout_s=10)
+    if ran.rc:
+        raise ProbeUnavailable(f"sinfo: exit code {ran.rc}: {ran.stderr.strip():.200}")
+    # "idle" alone: idle* does not answer, idle~ is asleep.
+    return list(dict.fromkeys(line.split()[0] for line in ran.stdout.splitlines() if line.endswith(" idle")))

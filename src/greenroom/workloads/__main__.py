@@ -16,7 +16,7 @@ from greenroom.workloads.process import (
     take,
 )
 
-NAMES = ("collective", "copies", "gemm", "memory", "training")
+NAMES = ("alone", "collective", "copies", "gemm", "memory", "training")
 
 
 def main(argv: list[str]) -> int:

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
+import greenroom.runner.fabric
 from greenroom.cli.bisect import command as bisect
 from greenroom.cli.fabric import command as fabric
 from greenroom.probes.host import LocalHost
@@ -76,6 +77,24 @@ def test_inside_a_reservation_and_only_there(nodes, cluster):
         assert json.loads(out)["findings"]["cleared"] == nodes[:2]
     finally:
         admin.ask("scontrol", "delete", "ReservationName=test_together")
+
+
+@needs_torch
+def test_a_late_node_is_tested_with_idle_ones_and_alone_if_there_are_none(nodes, cluster, monkeypatch):
+    words = ["run", "-w", nodes[0], "--witnesses", "idle", "--interface", "lo", "--size-mib", "1",
+             "--seconds", "0.2", "--json"]  # fmt: skip
+    code, out = run(fabric, *words)
+    assert code == 0, out
+    said = json.loads(out)
+    assert said["findings"]["cleared"] == [nodes[0]]
+    assert len(said["trials"]) == 1
+
+    monkeypatch.setattr(greenroom.runner.fabric, "idle_nodes", lambda _: [])
+    code, out = run(fabric, *words, "--wait", "0.2")
+    said = json.loads(out)
+    assert code == 3, out
+    assert [one["level"] for one in said["trials"]] == ["alone"]
+    assert "tested alone (pass): no partner" in said["findings"]["undecided"][nodes[0]]
 
 
 @needs_torch
