@@ -71,7 +71,10 @@ def test_a_cell_that_does_not_hold_a_bit_is_found_with_its_place():
 
 
 def test_fifty_runs_on_a_good_machine_raise_no_alarm():
-    words = [json.dumps(one) for one in (GOOD_RUNS, GEMM | {"seconds": 0.02}, MEMORY)]
+    words = [
+        json.dumps(one)
+        for one in (GOOD_RUNS, GEMM | {"seconds": 0.01}, MEMORY | {"max_mib": 2, "chunk_mib": 1})
+    ]
     ran = LocalHost().run([sys.executable, "-c", FIFTY, *words], timeout_s=250)
     (line,) = [line for line in ran.stdout.splitlines() if line.startswith("SAID")] or [ran.stderr]
     assert line == 'SAID [[0, 0, ""], [0, 0, "digest"]]'
