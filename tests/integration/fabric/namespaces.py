@@ -31,8 +31,8 @@ def name(prefix, index):
 @contextmanager
 def hosts(count, *, rate_mbit=RATE_MBIT):
     """Names of the namespaces; everything is taken away again."""
-    # A name of its own each time: the kernel takes a namespace away when it likes.
-    prefix = f"gr{next(NUMBERS)}"
+    # A name of its own each time: the kernel takes a namespace away when it likes, and others may test as well.
+    prefix = f"gr{os.getpid() % 10_000}x{next(NUMBERS)}"
     bridge = f"{prefix}br"
     names = [name(prefix, index) for index in range(count)]
     clear(names, bridge)
