@@ -107,11 +107,9 @@ def conclude(wish: Wish, trials: Sequence[Trial]) -> Findings:
     }
     undecided |= dict.fromkeys(without_partner(wish, trials), "no partner was there")
     undecided |= {
-        trial.nodes[
-            0
-        ]: f"tested alone ({trial.outcome}{f': {trial.why}' if trial.why else ''}): no partner was there"
-        for trial in trials
-        if trial.level == ALONE
+        one.nodes[0]: f"no partner was there; tested alone: {one.outcome.value} {one.why}".rstrip()
+        for one in trials
+        if one.level == ALONE
     }
     return Findings(
         blamed=tuple(blamed),

@@ -94,7 +94,7 @@ def test_a_late_node_is_tested_with_idle_ones_and_alone_if_there_are_none(nodes,
     said = json.loads(out)
     assert code == 3, out
     assert [one["level"] for one in said["trials"]] == ["alone"]
-    assert "tested alone (pass): no partner" in said["findings"]["undecided"][nodes[0]]
+    assert said["findings"]["undecided"] == {nodes[0]: "no partner was there; tested alone: pass"}
 
 
 @needs_torch
